@@ -22,6 +22,7 @@ type model struct {
 	classOf   []int32 // for each item of the problem its class, or -1
 	hopeless  []Portion
 	conflicts bool
+	choosy    bool // some items are not welcome on all hosts, whatever room these have
 }
 
 // class is an item of the problem. Classes stand in canonical order: large needs first, then by name.
@@ -277,6 +278,7 @@ func (m *model) addClasses(p Problem, used []int, order []int) {
 		}
 		c.kind = kinds.of(m.canHold(kept[setOf[i]], c.need))
 		c.takers = kinds.all[c.kind]
+		m.choosy = m.choosy || m.unwelcome(c.takers, c.need)
 		if c.takers.empty() {
 			m.hopeless = append(m.hopeless, Portion{i, item.Count})
 			continue
@@ -296,6 +298,16 @@ func (m *model) canHold(welcoming Bits, need []int64) Bits {
 		}
 	})
 	return out
+}
+
+// unwelcome reports whether some host has room for one item of the given need and is none of its takers.
+func (m *model) unwelcome(takers Bits, need []int64) bool {
+	for h := range m.hosts {
+		if !takers.Has(h) && fits(need, m.hosts[h].room) {
+			return true
+		}
+	}
+	return false
 }
 
 // addGroups turns the groups and conflicts of the problem into rows and conflicts of classes.

@@ -162,10 +162,16 @@ func (e *effect) halve() {
 // memory is after how many trials what was before counts half.
 const memory = 20
 
-// choose picks the nodes to empty: wasteful ones more often, and few more often than many.
+// unrelated is of how many times nodes to empty are picked once without asking whether one could take what is on another.
+const unrelated = 4
+
+// choose picks the nodes to empty: wasteful ones more often, and few more often than many. Where not all items are welcome everywhere,
+// such as those that have to be in one zone, they are most often such that one of two could take all that is on the other: what is on
+// nodes of different zones is not put together again.
 func (v *improver) choose() {
 	v.ruined = v.ruined[:0]
 	want := min(2+v.dice.below(3)+v.dice.below(3), len(v.nodes))
+	related := v.m.choosy && v.dice.below(unrelated) > 0
 	for tries := 0; len(v.ruined) < want && tries < 4*want; tries++ {
 		n := v.dice.below(len(v.nodes))
 		for range v.dice.below(4) {
@@ -173,10 +179,19 @@ func (v *improver) choose() {
 				n = other
 			}
 		}
+		if related && len(v.ruined) > 0 && tries < 3*want && !v.related(v.ruined[0], n) {
+			continue
+		}
 		if at, found := slices.BinarySearch(v.ruined, n); !found {
 			v.ruined = slices.Insert(v.ruined, at, n)
 		}
 	}
+}
+
+// related reports whether one of two nodes could take each item that is on the other.
+func (v *improver) related(a, b int) bool {
+	x, y := &v.nodes[a], &v.nodes[b]
+	return v.m.takesAll(x.host, y.items) || v.m.takesAll(y.host, x.items)
 }
 
 // lift counts what is on the chosen nodes as to be placed, and returns what these cost.
