@@ -122,7 +122,7 @@ func TestHistoryOfNothing(t *testing.T) {
 	for want, args := range map[string][]string{
 		"nothing is kept of pod default/web: 7 decisions do not know it": {"pod", "web", "--history", "--decisions", path},
 		"say --history as well":              {"pod", "web", "--decisions", path},
-		"--history is of a pod":           {"node", "n2", "--history"},
+		"--history is of a pod":              {"node", "n2", "--history"},
 		"name their files with --decisions":  {"pod", "web", "--history", "-f", path},
 		"read no-such-file":                  {"pod", "web", "--history", "--decisions", "no-such-file"},
 		"shop/web is not of the namespace x": {"pod", "shop/web", "-n", "x", "--history", "--decisions", path},
