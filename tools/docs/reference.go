@@ -33,7 +33,7 @@ func events(s *source) (string, error) {
 	var b strings.Builder
 	b.WriteString("# Events\n\n" + made)
 	b.WriteString("`kubectl events -A` or `kubectl describe` shows them. The same event of the same object is not repeated for two minutes, refusals for five.\n" +
-		"Besides, a condition of a NodePool or an EC2NodeClass that changes has an event under its own name, and so is each step of a NodeClaim: Launched, Registered, Initialized, Ready.\n\n")
+		"Besides, a condition of a NodePool, an EC2NodeClass or a CapacityBuffer that changes has an event under its own name, and so has each step of a NodeClaim: Launched, Registered, Initialized, Ready.\n\n")
 	b.WriteString("| reason | kind | of | what it means, and what to do |\n|---|---|---|---|\n")
 	for _, reason := range slices.Sorted(maps.Keys(told)) {
 		if !s.strings[reason] {
