@@ -31,7 +31,7 @@ func TestPlacesAreWhole(t *testing.T) {
 	}
 	places := map[string]fit.Place{onItsWay: stage(t, onItsWay), joining: stage(t, joining), complete: stage(t, complete)}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fit.Place]()) {
-		if !f.IsExported() || f.Anonymous && f.Name == "Caps" || len(f.Index) > 1 && f.Index[0] == lot(t) {
+		if !f.IsExported() || f.Anonymous && f.Name == "Caps" || len(f.Index) > 1 && f.Index[0] == devicesField(t) {
 			continue // of NodeDevices some are there at each stage, and of Caps all
 		}
 		for at, place := range places {
@@ -47,8 +47,8 @@ func TestPlacesAreWhole(t *testing.T) {
 	}
 }
 
-// lot is where the NodeDevices stands in a Place.
-func lot(t *testing.T) int {
+// devicesField is where the NodeDevices stand in a Place.
+func devicesField(t *testing.T) int {
 	t.Helper()
 	f, ok := reflect.TypeFor[fit.Place]().FieldByName("NodeDevices")
 	if !ok {

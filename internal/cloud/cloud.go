@@ -21,11 +21,11 @@ type Config struct {
 	Driver   Driver
 	Provider string                         // the driver's name, for metrics
 	Publish  func(world.Catalog)            // is given every catalogue that is new
-	Withdraw func(world.TemplateID, string) // is called with every template that sells nothing, and why
+	Withdraw func(world.TemplateID, string) // called with every template that sells nothing, and why
 	Now      clock.Now
 	Metrics  *metric.Set
-	Panics   panics.Teller // is called with catalogues that break what makes them
-	Trouble  func(Trouble) // is called with calls that fail for long although they are tried again, and of their end
+	Panics   panics.Teller // reports catalogues that break what makes them
+	Trouble  func(Trouble) // called for calls that fail for long although they are tried again, and when that ends
 	// Fresh is how old a catalogue may grow before it is asked for again; 0 means five minutes.
 	Fresh time.Duration
 	// Attempts is how often a throttled or unclear call is made in all; 0 means 4.

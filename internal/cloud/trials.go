@@ -100,7 +100,7 @@ type Trouble struct {
 // tellAgainAfter is how long after it was told trouble that has not ended is told again.
 const tellAgainAfter = 5 * time.Minute
 
-// troubles is what is called with calls that fail for long.
+// troubles is what was reported of calls that fail for long.
 type troubles struct {
 	trials Trials
 
