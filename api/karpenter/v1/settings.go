@@ -14,7 +14,9 @@ const (
 	AnnotationNodeCharge = Group + "/node-charge"
 )
 
-// Settings are what those annotations say.
+// Settings are what those annotations say. They are part of no object.
+//
+// +kubebuilder:object:generate=false
 type Settings struct {
 	NodeCharge *int64 // millionths of the currency an hour; nil: it does not say
 }
