@@ -341,17 +341,41 @@ func (c *checker) buys(pool *world.Pool, x *world.Pod) {
 	for i := range catalog.Shapes {
 		shape := &catalog.Shapes[i]
 		for _, o := range shape.Offers {
-			s := c.empty(pool, shape, o, "fresh", nil)
-			if o.Gone || o.Reservation != "" || !pool.Requirements.Match(s.labels) {
-				continue
+			for _, extra := range settled(pool, shape) {
+				s := c.empty(pool, shape, o, "fresh", extra)
+				if o.Gone || o.Reservation != "" || !pool.Requirements.Match(s.labels) {
+					continue
+				}
+				c.order = append(c.order, s)
+				if c.admits(x, s) == "" && c.stays(x, s) && c.surely(x, s) {
+					c.fault("%s is refused, but a %s of %s in %s with %v would take it", x.Key, shape.Name, pool.ID.Name, o.Zone, extra)
+				}
+				c.order = c.order[:len(c.order)-1]
 			}
-			c.order = append(c.order, s)
-			if c.admits(x, s) == "" && c.stays(x, s) && c.surely(x, s) {
-				c.fault("%s is refused, but a %s of %s in %s would take it", x.Key, shape.Name, pool.ID.Name, o.Zone)
-			}
-			c.order = c.order[:len(c.order)-1]
 		}
 	}
+}
+
+// settled are the values that labels may come to which the pool leaves open to a few.
+func settled(pool *world.Pool, shape *world.Shape) []map[string]string {
+	out := []map[string]string{{}}
+	for _, r := range pool.Requirements {
+		_, fixed := pool.Labels[r.Key]
+		_, shapes := shape.Labels.Find(r.Key)
+		if fixed || shapes || r.Op() != label.In || slices.Contains([]string{label.Zone, label.CapacityType, label.InstanceType}, r.Key) {
+			continue
+		}
+		var more []map[string]string
+		for _, labels := range out {
+			for _, v := range r.Values {
+				with := maps.Clone(labels)
+				with[r.Key] = v
+				more = append(more, with)
+			}
+		}
+		out = more
+	}
+	return out
 }
 
 // stays reports whether all the plan's pods of no lower priority could still be bound if the machine were there from the start.

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -57,6 +58,9 @@ func Lines() *rapid.Generator[[]string] {
 		}
 		for i := range rapid.IntRange(1, 6).Draw(t, "apps") {
 			out = append(out, application(t, i)...)
+		}
+		if slices.ContainsFunc(out, func(line string) bool { return strings.Contains(line, " require=team:x|y") }) {
+			sprinkle(t, out, "pod", "team", "", "", " spread=team:1:of=app0", " spread=team:1:of=app1", " apart=team:app0", " near=team:app1")
 		}
 		// What is new is drawn here, after all else, such as sprinkle(t, out, "node", "warm", "", "", "", " warm=yes"):
 		// so the Worlds of a seed that have none of it stay as they were, and the corpus shows that their plans do.

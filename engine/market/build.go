@@ -29,14 +29,11 @@ func New(w *world.World, dims []string, o Options) *Market {
 	})
 	m.levy(w)
 	buyers := newBuyers(m.Rules, o.For)
-	known := map[*world.Catalog]knowledge{}
+	shelves := shelves{world: w, pods: o.For, known: map[*world.Catalog]knowledge{}}
 	wanted := make([]*Pool, 0, len(m.Pools))
 	for i, p := range m.Pools {
 		p.number, p.title = i, fmt.Sprintf("%06d ", i)
-		if _, ok := known[p.Catalog]; !ok {
-			known[p.Catalog] = learn(p.Catalog)
-		}
-		m.stock(p, known[p.Catalog])
+		m.stock(p, shelves.of(p))
 		if buyers.want(p) {
 			wanted = append(wanted, p)
 		}

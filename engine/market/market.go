@@ -89,6 +89,7 @@ func (m *Market) CompareOffer(a, b int) int {
 		cmp.Compare(x.Type.Rank, y.Type.Rank),
 		strings.Compare(x.Zone, y.Zone),
 		strings.Compare(x.CapacityType, y.CapacityType),
+		strings.Compare(x.cut(), y.cut()),
 	)
 }
 
@@ -117,9 +118,23 @@ func (m *Market) SoftPools() bool {
 // Name tells offers apart and orders those of equal price: later pools first.
 func (o *Offer) Name() string {
 	if o.title == "" {
-		o.title = o.Type.Pool.title + o.Type.Shape.Name + " " + o.Zone + " " + o.CapacityType + " " + o.Reservation
+		o.title = o.Type.Pool.title + o.Type.Shape.Name + " " + o.Zone + " " + o.CapacityType + " " + o.Reservation + o.cut()
 	}
 	return o.title
+}
+
+// sameCut reports whether nodes of both offers have the labels by which the offers of their pool are cut in common.
+func (o *Offer) sameCut(other *Offer) bool {
+	return !slices.ContainsFunc(o.Type.Pool.Cut, func(key string) bool { return o.Labels[key] != other.Labels[key] })
+}
+
+// cut is a text of these labels that tells offers of a pool apart.
+func (o *Offer) cut() string {
+	text := ""
+	for _, key := range o.Type.Pool.Cut {
+		text += " " + o.Labels[key]
+	}
+	return text
 }
 
 // At is what a node bought by the offer would be like.

@@ -21,23 +21,24 @@ func (m *Market) OnOneMenu(all Set, offer int) (hosts Set, zones, kinds []string
 	slices.Sort(zones)
 	slices.Sort(kinds)
 	zones, kinds = slices.Compact(zones), slices.Compact(kinds)
-	m.keepOffered(hosts, zones, kinds)
+	m.keepOffered(hosts, planned, zones, kinds)
 	if !hosts.Has(offer) {
 		hosts = all
 		zones, kinds = []string{planned.Zone}, []string{planned.CapacityType}
-		m.keepOffered(hosts, zones, kinds)
+		m.keepOffered(hosts, planned, zones, kinds)
 	}
 	return hosts, zones, kinds
 }
 
 // keepOffered drops what the ask does not name, and every shape that is sold, in one of its zones and ways, by an offer that is not among the hosts.
-func (m *Market) keepOffered(hosts Set, zones, kinds []string) {
+// Of the planned offer's pool it names only what has the same labels by which offers are cut.
+func (m *Market) keepOffered(hosts Set, planned *Offer, zones, kinds []string) {
 	named := m.named(zones, kinds)
 	unfit := slices.Clone(named)
 	unfit.Subtract(hosts)
 	var last *Type
 	for i := range unfit.All {
-		if t := m.Offers[i].Type; t != last {
+		if t := m.Offers[i].Type; t != last && (t.Pool != planned.Type.Pool || planned.sameCut(&m.Offers[i])) {
 			for n := t.From; n < t.To; n++ {
 				hosts.Drop(n)
 			}
@@ -65,13 +66,13 @@ func (m *Market) named(zones, kinds []string) Set {
 }
 
 // KeepAlike drops what cannot be on one menu with the offer: a reservation is asked
-// for by itself, limits book no more than what is planned, and if pods care for
-// their domain all has to be in the same.
+// for by itself, limits book no more than what is planned, labels by which offers
+// are cut have one value, and if pods care for their domain all has to be in the same.
 func (m *Market) KeepAlike(hosts Set, offer int, pinned bool) {
 	planned := &m.Offers[offer]
 	for i := range hosts.All {
 		o := &m.Offers[i]
-		if o.Quota != planned.Quota || pinned && o.DomainSet != planned.DomainSet || !planned.Type.covers(o.Type) {
+		if o.Quota != planned.Quota || pinned && o.DomainSet != planned.DomainSet || !planned.Type.covers(o.Type) || !planned.sameCut(o) {
 			hosts.Drop(i)
 		}
 	}

@@ -21,6 +21,7 @@ type Pool struct {
 	shaping      label.Set       // its requirements that shapes meet or not, maybe by what their offers add
 	selling      label.Set       // its requirements that offers meet or not
 	Open         label.Set       // demands on labels that only the pods' wishes settle
+	Cut          []string        // labels of its own that tell its offers apart
 	Left         amount.List     // of the limits
 	Types        []*Type         // that its requirements allow, in the order of the catalogue
 	ByPrice      []*Type         // the first of each shape, by what the cheapest offer of the shape costs
@@ -75,53 +76,6 @@ func (p *Pool) In(offers Set) bool {
 	}
 	// Those of a pool lie side by side.
 	return offers.Between(p.Types[0].First, p.Types[len(p.Types)-1].Last)
-}
-
-// knowledge is what a catalogue says of labels.
-type knowledge struct {
-	keys     map[string]bool // that some shape, or some offer, defines
-	offering []string        // those that offers add
-}
-
-// learn notes which labels the catalogue defines.
-func learn(c *world.Catalog) knowledge {
-	k := knowledge{keys: map[string]bool{label.Zone: true, label.CapacityType: true, label.Region: true}}
-	var last label.Set
-	for i := range c.Shapes {
-		shape := &c.Shapes[i]
-		for i, r := range shape.Labels {
-			if i >= len(last) || last[i].Key != r.Key { // most shapes have the same labels
-				k.keys[r.Key] = true
-			}
-		}
-		last = shape.Labels
-		for j := range shape.Offers {
-			k.offering = learned(k.offering, shape.Offers[j].Labels)
-		}
-	}
-	for _, key := range k.offering {
-		k.keys[key] = true
-	}
-	return k
-}
-
-// learned returns the keys with those of the labels. Most offers have the same.
-func learned(keys []string, labels map[string]string) []string {
-	found := 0
-	for _, key := range keys {
-		if _, ok := labels[key]; ok {
-			found++
-		}
-	}
-	if found == len(labels) {
-		return keys
-	}
-	for key := range labels {
-		if !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }
 
 // offered reports whether an offer of the shape has a label that satisfies r.
@@ -214,4 +168,35 @@ func (t *Type) Label(key string) (label.Requirement, bool) {
 		return label.Is(key, t.Pool.Catalog.Region), true
 	}
 	return l, ok
+}
+
+// FitsBoth reports whether room has enough for need beside used.
+func FitsBoth(need, used, room []int64) bool {
+	for i, n := range need {
+		if n = amount.Plus(n, used[i]); n > room[i] && n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Times is how often need fits into room; at least once.
+func Times(need, room []int64) int {
+	n := 1 << 20
+	for i, v := range need {
+		if v > 0 {
+			n = min(n, int(room[i]/v))
+		}
+	}
+	return max(n, 1)
+}
+
+// Fits reports whether room has as much of everything as need wants.
+func Fits(need, room []int64) bool {
+	for i, n := range need {
+		if n > room[i] && n > 0 {
+			return false
+		}
+	}
+	return true
 }

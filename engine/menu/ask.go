@@ -96,15 +96,22 @@ func (k *Writer) requirements(b *packing.Bin, menu []plan.Choice, zones, kinds [
 	}
 	s = s.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name)).And(label.Is(label.InstanceType, names...)).
 		And(label.Is(label.Zone, zones...)).And(label.Is(label.CapacityType, kinds...))
+	for _, key := range p.Cut {
+		s = s.And(label.Is(key, o.Labels[key]))
+	}
 	return s
 }
 
 // labels are those of the node that the pool or its pods settle.
 func (k *Writer) labels(b *packing.Bin) map[string]string {
-	p := k.Market.Offers[b.Offer].Type.Pool
+	o := &k.Market.Offers[b.Offer]
+	p := o.Type.Pool
 	out := map[string]string{fit.PoolLabel(p.ID): p.ID.Name}
 	for key, v := range p.Labels {
 		out[key] = v
+	}
+	for _, key := range p.Cut {
+		out[key] = o.Labels[key]
 	}
 	for _, q := range p.Open {
 		if v, ok := b.Place.Labels[q.Key]; ok {
