@@ -17,8 +17,12 @@ import (
 
 const (
 	// eventWriters is how many events are written side by side. Each has a queue of a
-	// thousand, so that thousands of pods that come at once all get events with their verdicts.
+	// thousand, so that thousands of pods that come at once all hear why they wait.
 	eventWriters = 8
+	// nominationsPerSecond and nominationsAtOnce are how many pods hear by an event which claim or node they wait for. Of a thousand pods
+	// that come at once each would get two, a seventh of all requests until they run. Their status names the node as well.
+	nominationsPerSecond = 10
+	nominationsAtOnce    = 100
 	// eventRetryAfter is how long a voice waits before it tries again what the API server
 	// could not take; its client has tried some times by then.
 	eventRetryAfter = 10 * time.Second
@@ -45,7 +49,9 @@ func publishTo(to typedcorev1.EventsGetter, known *runtime.Scheme, now clock.Now
 		recorders[i] = b.NewRecorder(known, corev1.EventSource{Component: "karpenter"})
 		ends[i] = b.Shutdown
 	}
-	return loop.NewEvents(now, recorders...), func() {
+	events = loop.NewEvents(now, recorders...)
+	events.Pace("Nominated", nominationsPerSecond, nominationsAtOnce)
+	return events, func() {
 		for _, end := range ends {
 			end()
 		}

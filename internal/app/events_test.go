@@ -70,7 +70,7 @@ func speak(t *testing.T, w *writer) *loop.Events {
 func tell(events *loop.Events, pods int) {
 	for i := range pods {
 		name := fmt.Sprint("pod-", i)
-		events.Normal(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}, "Nominated", "%s", "there is a place for it")
+		events.Normal(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}, "FailedScheduling", "%s", "no node takes it")
 	}
 }
 

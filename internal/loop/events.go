@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +24,7 @@ const quiet = 2 * time.Minute
 type Events struct {
 	recorders []record.EventRecorder
 	now       clock.Now
+	paces     map[string]*rate.Limiter // by reason
 
 	mu    sync.Mutex
 	seed  maphash.Seed
@@ -34,6 +36,14 @@ type Events struct {
 // event at a time, and forgets what does not fit into its queue.
 func NewEvents(now clock.Now, recorders ...record.EventRecorder) *Events {
 	return &Events{recorders: recorders, now: now, seed: maphash.MakeSeed(), said: map[uint64]time.Time{}}
+}
+
+// Pace has events of a reason left out that are more than so many a second after so many at once. It is called before any is published.
+func (e *Events) Pace(reason string, perSecond rate.Limit, atOnce int) {
+	if e.paces == nil {
+		e.paces = map[string]*rate.Limiter{}
+	}
+	e.paces[reason] = rate.NewLimiter(perSecond, atOnce)
 }
 
 // Normal says that something happened to an object.
@@ -66,11 +76,16 @@ func (e *Events) say(o client.Object, kind string, every time.Duration, reason, 
 	if about == "" {
 		about = o.GetNamespace() + "/" + o.GetName()
 	}
-	if e.fresh([]string{about, reason, message}, every) {
+	if e.fresh([]string{about, reason, message}, every) && e.allowed(reason) {
 		h := fnv.New32a()
 		h.Write([]byte(about)) // what is said of an object stays in order
 		e.recorders[h.Sum32()%uint32(len(e.recorders))].Event(o, kind, reason, message)
 	}
+}
+
+func (e *Events) allowed(reason string) bool {
+	pace := e.paces[reason]
+	return pace == nil || pace.AllowN(e.now(), 1)
 }
 
 // fresh reports whether something was not said for a while, and notes that it is now.

@@ -1,7 +1,10 @@
 package loop_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +26,41 @@ func TestEventsAreOfObjects(t *testing.T) {
 	}
 	if n := len(to.Events); n != 3 {
 		t.Errorf("%d events, want one for each of three pods", n)
+	}
+}
+
+// Of a reason with a pace no more are published than it allows; of other reasons all are, and what was left out is no longer due.
+func TestEventsHavePaces(t *testing.T) {
+	to := record.NewFakeRecorder(99)
+	now := time.Date(2026, 11, 25, 1, 0, 0, 0, time.UTC)
+	e := loop.NewEvents(func() time.Time { return now }, to)
+	e.Pace("Nominated", 10, 3)
+	failed := 0
+	published := func() int {
+		for i := range 6 {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("web-%d", i)}}
+			e.Normal(pod, "Nominated", "there is a place for it since %s", now)
+			e.Warning(pod, "FailedScheduling", "no node takes it since %s", now)
+		}
+		n := 0
+		for total := len(to.Events); total > 0; total-- {
+			if strings.Contains(<-to.Events, "Nominated") {
+				n++
+			} else {
+				failed++
+			}
+		}
+		return n
+	}
+	if n := published(); n != 3 {
+		t.Errorf("%d of six pods heard where they are expected, want three at once", n)
+	}
+	now = now.Add(200 * time.Millisecond)
+	if n := published(); n != 2 {
+		t.Errorf("%d of six pods heard it after a fifth of a second, want two", n)
+	}
+	if failed != 12 {
+		t.Errorf("%d warnings, want all of twelve", failed)
 	}
 }
 

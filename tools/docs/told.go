@@ -7,7 +7,7 @@ type event struct{ kind, of, say string }
 func eventsToTell() map[string]event {
 	const node, claim, pod = "Node", "NodeClaim", "Pod"
 	return map[string]event{
-		"Nominated":                              {"Normal", pod, "The pod is expected on this claim or node."},
+		"Nominated":                              {"Normal", pod, "The pod is expected on this claim or node. Of very many pods at once only some get it: a hundred, then ten a second."},
 		"FailedScheduling":                       {"Warning", pod, "No node and no node that may be made takes the pod; the pool that the pod selects, or else the nearest one, is named with its reason, and how many others there are. `tenon explain pod` says all of it, with what would change it."},
 		"InsufficientCapacityError":              {"Warning", claim, "AWS had none of the types in any zone that was open. The pods are planned again, without those. Open more types or zones if it lasts."},
 		"LaunchDelayed":                          {"Warning", claim, "The cloud does not carry the launch out yet, as when it throttles; the message has its words and since when it is tried. It goes on being tried."},
