@@ -75,6 +75,7 @@ type Config struct {
 	Log        logr.Logger
 	LogLevel   *DynamicLevel // how much is logged; nil: that stays as it is
 	Fence      *lead.Fence   // that a driver asks before it writes; nil: none does
+	Classes    *ClassCache   // from which a driver reads classes; nil: it has a way of its own
 	Now        clock.Now
 	Clock      *clock.Followed // that is gone by instead, and compared with the dates of the API server's answers; nil: none
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -26,9 +25,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/aws/access"
 	"github.com/tenon-sh/tenon/internal/aws/ekscluster"
-	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/say"
-	"github.com/tenon-sh/tenon/internal/aws/selection"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -43,9 +40,10 @@ type AWS struct {
 	Version        string                      // of this program, for the user agent
 	ReadOnly       bool                        // calls that do more than look are refused before they are sent
 	Acts           func(context.Context) error // asked before every call that does more than look; nil: nothing is
+	Cache          *ClassCache                 // of the controller that the driver works for; nil: classes are read from the API server each time
 }
 
-// OnAWS returns the driver for EC2. It reads classes from the API server.
+// OnAWS returns the driver for EC2. It reads classes from the API server, or from the cache of the controller that it works for.
 func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now clock.Now) (*aws.Driver, error) {
 	clients, err := access.Connect(ctx, access.Options{
 		Region: a.Region, Version: a.Version, ReadOnly: a.ReadOnly, Acts: a.Acts,
@@ -86,7 +84,7 @@ func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now cloc
 	}
 	a.Settings.Known = knownOf(ctx, k)
 	return aws.New(aws.Config{
-		Clients: clients, Catalog: types, Classes: classes(reader, a), Now: now, Said: said, Settings: a.Settings,
+		Clients: clients, Catalog: types, Classes: classes(a.Cache.over(reader), a), Now: now, Said: said, Settings: a.Settings,
 	}), nil
 }
 
@@ -169,47 +167,8 @@ func awsScheme() (*runtime.Scheme, error) {
 	return known, nil
 }
 
-// classes finds the object a class reference names, of whichever kind.
-func classes(r client.Reader, a AWS) selection.Classes {
-	return func(ctx context.Context, ref cloud.ClassRef) (nodeclass.Class, error) {
-		key := client.ObjectKey{Name: ref.Name}
-		switch {
-		case ref.Group == awsv1.Group && ref.Kind == "EC2NodeClass":
-			var o awsv1.EC2NodeClass
-			if err := r.Get(ctx, key, &o); err != nil {
-				return nodeclass.Class{}, missing(ref, err)
-			}
-			return nodeclass.FromV1(&o, a.Settings.CA), nil
-		case ref.Group == awsv1.Group && ref.Kind == "AWSNodeTemplate":
-			var o awsv1alpha1.AWSNodeTemplate
-			if err := r.Get(ctx, key, &o); err != nil {
-				return nodeclass.Class{}, missing(ref, err)
-			}
-			return nodeclass.FromTemplate(&o, a.DefaultProfile), nil
-		case ref.Group == v1.Group && ref.Kind == "Provisioner":
-			var o v1alpha5.Provisioner
-			if err := r.Get(ctx, key, &o); err != nil {
-				return nodeclass.Class{}, missing(ref, err)
-			}
-			class, err := nodeclass.FromProvisioner(&o, a.DefaultProfile)
-			if err != nil {
-				return class, cloud.Errorf(cloud.NotReady, "NodeClassNotReady", "provisioner %q: %w", ref.Name, err)
-			}
-			return class, nil
-		}
-		return nodeclass.Class{}, cloud.Errorf(cloud.NotReady, v1.ReasonNodeClassNotFound, "class %s/%s %q is of no kind that this program knows", ref.Group, ref.Kind, ref.Name)
-	}
-}
-
-func missing(ref cloud.ClassRef, err error) error {
-	if apierrors.IsNotFound(err) {
-		return cloud.Errorf(cloud.NotReady, v1.ReasonNodeClassNotFound, "%s %q does not exist", ref.Kind, ref.Name)
-	}
-	return fmt.Errorf("read %s %q: %w", ref.Kind, ref.Name, err)
-}
-
-// followClasses has catalogues rebuilt when a class changes. Kinds that the
-// API server does not have are passed over.
+// followClasses has catalogues rebuilt when a class changes, and classes read
+// from the cache. Kinds that the API server does not have are passed over.
 func (p *parts) followClasses(ctx context.Context, served func(kind string) bool) error {
 	const where = "class"
 	for kind, o := range map[string]client.Object{"EC2NodeClass": &awsv1.EC2NodeClass{}, "AWSNodeTemplate": &awsv1alpha1.AWSNodeTemplate{}} {
@@ -241,5 +200,6 @@ func (p *parts) followClasses(ctx context.Context, served func(kind string) bool
 			return fmt.Errorf("watch %s: %w", kind, err)
 		}
 	}
+	p.Classes.follow(p.m.GetCache())
 	return nil
 }

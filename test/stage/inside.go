@@ -42,7 +42,8 @@ func (s *Stage) Inside(t *testing.T, ahead time.Duration, k *rest.Config, change
 	now := clock.Now(func() time.Time { return time.Now().Add(time.Duration(i.ahead.Load())) })
 	log := app.NewLog(app.LogConfig{Out: i.Log, Err: i.Log, Now: now})
 	ctrllog.SetLogger(log)
-	driver, err := app.OnAWS(t.Context(), k, app.AWS{Settings: aws.Settings{Cluster: s.Name, MemoryOverhead: 0.075, Queue: s.Queue}, Region: Region, Version: "test"}, log.WithName("controller.aws"), now)
+	cached := &app.ClassCache{}
+	driver, err := app.OnAWS(t.Context(), k, app.AWS{Settings: aws.Settings{Cluster: s.Name, MemoryOverhead: 0.075, Queue: s.Queue}, Region: Region, Version: "test", Cache: cached}, log.WithName("controller.aws"), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func (s *Stage) Inside(t *testing.T, ahead time.Duration, k *rest.Config, change
 	for _, f := range change {
 		f(&settings)
 	}
-	i.App, err = app.New(t.Context(), app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: settings, Log: log, Now: now})
+	i.App, err = app.New(t.Context(), app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: settings, Log: log, Classes: cached, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}

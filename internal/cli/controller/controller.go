@@ -109,7 +109,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	o.AWS.ReadOnly, o.AWS.Settings.NoReserved = o.Shadow, !o.Gates.ReservedCapacity
+	o.AWS.ReadOnly, o.AWS.Settings.NoReserved, o.AWS.Cache = o.Shadow, !o.Gates.ReservedCapacity, &app.ClassCache{}
 	fence := lead.NewFence(clock.Wall)
 	if o.LeaderElection && !o.Shadow {
 		o.AWS.Acts = fence.Wait
@@ -118,7 +118,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, LogLevel: logLevel, Fence: fence, Now: clock.Wall, Clock: time})
+	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, LogLevel: logLevel, Fence: fence, Classes: o.AWS.Cache, Now: clock.Wall, Clock: time})
 	if err != nil {
 		return err
 	}
