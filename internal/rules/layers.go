@@ -160,7 +160,7 @@ func layers() []layer {
 		},
 		{at: "internal/journal", own: list("engine/... " + meter), not: list("engine/enginetest"), why: "the journal keeps worlds and plans and does not act on them"},
 		{at: "internal/record", own: list("engine/... internal/journal internal/scrub " + meter), not: list("engine/enginetest"), why: "a recording keeps what the journal was told and does not act on it"},
-		{at: "internal/loop", own: list(world + " engine/plan api/... internal/written " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
+		{at: "internal/loop", own: list(world + " engine/plan api/... internal/written " + meter), libs: list(kube + " " + prometheus + " golang.org/x/time"), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",
 			own:  list("api/... engine/... internal/annotation internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/parallel internal/backoff internal/wording " + meter),
