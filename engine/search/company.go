@@ -77,7 +77,7 @@ func (k companions) companies(pods []*packing.Pod) map[int32]*company {
 	}
 	for c, run := range packing.ByClass(pods) {
 		for _, g := range c.PodInfo.Members {
-			if x := out[g]; x != nil && c.Pod.Priority == x.seekers[0].Pod.Priority && k.Advice.Leads(c.PodInfo, g, x.counted) {
+			if x := out[g]; x != nil && c.Pod.Priority == x.seekers[0].Pod.Priority && k.Advice.Leads(c.PodInfo, x.counted) {
 				x.leaders = append(x.leaders, run...)
 			}
 		}

@@ -144,7 +144,8 @@ func (l *counts) countHolders(m *world.Place, n int) {
 	}
 	for _, p := range m.Holders() {
 		l.members = l.AppendVolumes(l.members[:0], p)
-		l.count(l.members, p, n, 1)
+		slices.Sort(l.members)
+		l.count(slices.Compact(l.members), p, n, 1)
 	}
 }
 

@@ -1,6 +1,7 @@
 package spread_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/enginetest/ledger"
@@ -216,6 +217,8 @@ func TestOpenDomains(t *testing.T) {
 		"NearOne":  {"It may be where no company is.", []string{"pod web near=zone:db", "pod db0 node=n0 app=db"}, two, false},
 		"Apart":    {"It may be where a pod is that has to be avoided.", []string{"pod web apart=zone:db", "pod db0 node=n0 app=db"}, two, false},
 		"FarApart": {"No such pod is in either.", []string{"pod web apart=zone:db"}, two, true},
+		"AllBut":   {"Which zones there are besides is not known.", []string{"pod web spread=zone:1"}, label.Requirement{Key: label.Zone, Not: true, Values: []string{"b"}, Present: true}, false},
+		"NewZone":  {"It may be the first in one.", []string{"pod web spread=zone:1", "pod web0 node=n0 app=web", "pod web1 node=n2 app=web"}, label.Requirement{Key: label.Zone, Values: []string{"b", "z"}, Present: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, pods := ledger.Of(t, tc.pods...)
@@ -231,10 +234,13 @@ func TestOpenDomains(t *testing.T) {
 func TestCompanyOfNewMachines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		why string
-		pod string
+		pod string // with others after it that run
 		in  string
 		yes bool
 	}{
+		"Another":  {"It is not the company that is wanted.", "pod web near=host:db", "c", false},
+		"Likeness": {"What keeps away from its like is on another machine.", "pod log;pod db0 node=n0 apart=host:log", "c", true},
+		"Third":    {"The third zone, which has its first, makes zones as many as are wanted.", "pod log spread=zone:1:min=3;pod log0 node=n0 app=log;pod log2 node=n2 app=log", "c", true},
 		"Near":     {"It is the company that is wanted.", "pod web near=host:log", "c", true},
 		"Apart":    {"It is to be avoided.", "pod web apart=host:log", "c", false},
 		"Counted":  {"It counts for a constraint: its zone has one more than others.", "pod web spread=zone:1:of=log", "a", true},
@@ -243,12 +249,98 @@ func TestCompanyOfNewMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := &world.Pod{Key: world.Key{Namespace: "default", Name: "log"}, Labels: map[string]string{"app": "log"}, DaemonSet: "log"}
-			l, pods := ledger.Of(t, tc.pod)
+			l, pods := ledger.Of(t, strings.Split(tc.pod, ";")...)
 			at := &fit.Place{Name: "new", Planned: true, Labels: map[string]string{label.Zone: tc.in, label.Hostname: "new"}, Company: []*world.Pod{log}}
 			if got := l.AllowsNew(pods[0], at); got != tc.yes {
 				t.Errorf("%s It is allowed: %t", tc.why, got)
 			}
+			n := l.Enter(at)
+			if got := l.Allows(pods[0], n); got != tc.yes {
+				t.Errorf("%s It is allowed once the machine is there: %t", tc.why, got)
+			}
+			if l.Leave(n); l.AllowsNew(pods[0], at) != tc.yes {
+				t.Errorf("%s It is allowed after the machine has left: %t", tc.why, !tc.yes)
+			}
 		})
+	}
+}
+
+// What the pods of DaemonSets keep away from a new machine is what their required terms say, of the pods that these mean.
+func TestTermsOfCompany(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why  string
+		term world.PodTerm
+		yes  bool
+	}{
+		"Keeps": {"It is meant.", world.PodTerm{Anti: true, Key: label.Hostname, Selector: picks("web"), Namespaces: []string{"default"}}, false},
+		"Soft":  {"It would rather not, and may.", world.PodTerm{Anti: true, Weight: 1, Key: label.Hostname, Selector: picks("web"), Namespaces: []string{"default"}}, true},
+		"Other": {"Another is meant, which waits as well.", world.PodTerm{Anti: true, Key: label.Hostname, Selector: picks("db"), Namespaces: []string{"default"}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, pods := ledger.Of(t, "pod web", "pod db", "pod a0 node=n0 apart=host:web", "pod b0 node=n1 apart=host:db")
+			log := &world.Pod{Key: world.Key{Namespace: "default", Name: "log"}, DaemonSet: "log", PodTerms: []world.PodTerm{tc.term}}
+			at := &fit.Place{Name: "new", Planned: true, Labels: map[string]string{label.Zone: "a", label.Hostname: "new"}, Company: []*world.Pod{log}}
+			if got := l.AllowsNew(pods[0], at); got != tc.yes {
+				t.Errorf("%s It is allowed: %t", tc.why, got)
+			}
+		})
+	}
+}
+
+// Pods on a node that does not count do not count either, wherever a pod would go; and when it is vacated nothing changes.
+func TestPodsOnNodesThatDoNotCount(t *testing.T) {
+	for _, key := range []string{label.Zone, label.Hostname} {
+		web := &world.Pod{Key: world.Key{Namespace: "d", Name: "web"}, Labels: map[string]string{"app": "x"}, Spread: []world.Spread{{Key: key, MaxSkew: 1, HonourTaints: true, Selector: picks("x")}}}
+		l := spread.New(nil)
+		l.Enlist(web)
+		places := nodes("a", "b", "b")
+		places[2].Taints = []world.Taint{{Key: "own", Effect: world.NoSchedule}}
+		for i, at := range places {
+			l.Enter(at)
+			for range i + 1 - i/2 { // one, two of which one may go, and two on the node that is tainted
+				l.Run(&world.Pod{Key: world.Key{Namespace: "d"}, Labels: web.Labels}, i)
+			}
+		}
+		l.Stop(&world.Pod{Key: world.Key{Namespace: "d"}, Labels: web.Labels}, 1)
+		s := l.PodInfo(web)
+		for _, vacated := range []bool{false, true} {
+			if vacated {
+				l.Vacate(2)
+			}
+			if !l.Allows(s, 0) || !l.Allows(s, 1) {
+				t.Errorf("%s: both nodes that count have one, and the tainted one is vacated: %t; another is allowed on n0: %t, on n1: %t", key, vacated, l.Allows(s, 0), l.Allows(s, 1))
+			}
+		}
+	}
+}
+
+// Where a pod may go can be asked without what spreads it over some of the keys.
+func TestAllowsBut(t *testing.T) {
+	l, pods := ledger.Of(t, "pod web spread=zone:1 spread=host:1", "pod web0 node=n0 app=web")
+	for n, tc := range []struct {
+		but  []string
+		want bool
+	}{{nil, false}, {[]string{label.Zone}, false}, {[]string{label.Hostname}, false}, {[]string{label.Zone, label.Hostname}, true}} {
+		if got := l.Allows(pods[0], 0, tc.but...); got != tc.want {
+			t.Errorf("%d: beside another, all but what spreads it over %v: allowed %t", n, tc.but, got)
+		}
+	}
+}
+
+// A machine without the label of a key is in no domain of it: a volume that is made in a zone cannot be made there, and vacating it changes nothing.
+func TestMachinesWithoutLabels(t *testing.T) {
+	l, pods := ledger.Of(t, "pod a volume=v:ebs@? spread=host:1", "pod b volume=v:ebs@?")
+	n := l.Enter(&fit.Place{Name: "bare", Labels: map[string]string{}})
+	if l.Allows(pods[1], n) || !l.Allows(pods[1], 0) {
+		t.Errorf("the volume can be made on a machine without a zone: %t, and in a zone: %t", l.Allows(pods[1], n), l.Allows(pods[1], 0))
+	}
+	l.Put(pods[1], 0)
+	if l.Allows(pods[1], n) || !l.Allows(pods[1], 1) {
+		t.Errorf("the volume is in zone a, and can be had on a machine without a zone: %t, and in a: %t", l.Allows(pods[1], n), l.Allows(pods[1], 1))
+	}
+	l.Vacate(n)
+	if !l.Allows(pods[0], 0) || !l.Allows(pods[0], 1) {
+		t.Error("no host has a pod, and one is refused since a machine without a name was vacated")
 	}
 }
 
@@ -278,12 +370,14 @@ func TestCompany(t *testing.T) {
 	keepsAway := func(app string) world.PodTerm {
 		return world.PodTerm{Anti: true, Key: label.Hostname, Selector: picks(app), Namespaces: []string{"default"}}
 	}
-	wanted, other, hostile, harmless := daemon("log"), daemon("net"), daemon("lone", keepsAway("web")), daemon("calm", keepsAway("none"))
+	soft := keepsAway("web")
+	soft.Weight = 50
+	wanted, other, hostile, harmless, mild := daemon("log"), daemon("net"), daemon("lone", keepsAway("web"), keepsAway("none")), daemon("calm", keepsAway("none")), daemon("mild", soft)
 	web := &world.Pod{Key: world.Key{Namespace: "default", Name: "web"}, Labels: map[string]string{"app": "web"}, PodTerms: []world.PodTerm{{Key: label.Hostname, Selector: picks("log"), Namespaces: []string{"default"}}}}
 	l := spread.New(nil)
 	l.Enlist(web)
 	l.Watch([]*world.PodTerm{&hostile.Pod.PodTerms[0], &harmless.Pod.PodTerms[0]}, []*world.Pod{web})
-	got := l.Company([]*world.DaemonSet{wanted, other, hostile, harmless})
+	got := l.Company([]*world.DaemonSet{wanted, other, hostile, harmless, mild})
 	if len(got) != 2 || got[0] != &wanted.Pod || got[1] != &hostile.Pod {
 		t.Fatalf("%v matter to web; want log and lone", got)
 	}

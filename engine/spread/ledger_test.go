@@ -87,6 +87,22 @@ func TestAllows(t *testing.T) {
 			pod:  self(func(p *world.Pod) { p.PodTerms = []world.PodTerm{term(false, label.Zone, "y")} }),
 			runs: []*world.Pod{nil, nil, runs("y")}, want: [3]bool{false, false, true},
 		},
+		"TwoKeys": {
+			why: "Company in the zone is not enough where it is wanted on the machine as well.",
+			pod: self(func(p *world.Pod) {
+				p.PodTerms = []world.PodTerm{term(false, label.Hostname, "y"), term(false, label.Zone, "y")}
+			}),
+			runs: []*world.Pod{runs("y"), nil, nil}, want: [3]bool{true, false, false},
+		},
+		"NearAndRatherNear": {
+			why: "What it would rather have is no part of what it has to have.",
+			pod: self(func(p *world.Pod) {
+				soft := term(false, label.Zone, "z")
+				soft.Weight = 50
+				p.PodTerms = []world.PodTerm{term(false, label.Zone, "y"), soft}
+			}),
+			runs: []*world.Pod{nil, nil, runs("y")}, want: [3]bool{false, false, true},
+		},
 		"FirstOfItsKind": {
 			why:  "The first pod that wants its own company may go anywhere.",
 			pod:  self(func(p *world.Pod) { p.PodTerms = []world.PodTerm{term(false, label.Zone, "x")} }),

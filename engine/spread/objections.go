@@ -133,7 +133,7 @@ func (o *objections) affinityText() string {
 		case !has:
 			return noLabel(o.Keys[k])
 		case o.at.company(o.pod.Affinity, false) > 0: // whose keys all have some
-		case g.ByKey[i].In(d) == 0 && g.Total == 0:
+		case g.Total == 0:
 			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
 		case g.ByKey[i].In(d) == 0:
 			if o.at.value(k) == "" { // a new machine is the only one of its name

@@ -1,6 +1,7 @@
 package spread_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/spread/terms"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // What people are told that keeps a pod from a node; nothing where it may go.
@@ -91,6 +93,7 @@ func TestObjectionsToNewMachines(t *testing.T) {
 			"v is for one node at a time (ReadWriteOnce), and another pod has it on n1 → make room on n1, or have pods share volumes that are ReadWriteMany",
 		},
 		"Near":    {[]string{"pod web near=host:db", "pod db0 node=n1 app=db"}, "a", "the pods with app In [db] are on other nodes"},
+		"NoZone":  {[]string{"pod web spread=zone:1"}, "", "topology.kubernetes.io/zone is not a label there"},
 		"NewZone": {[]string{"pod web spread=zone:1", "pod web0 node=n0 app=web", "pod web1 node=n2 app=web"}, "c", ""},
 		"OldZone": {[]string{"pod web spread=zone:1", "pod web0 node=n0 app=web"}, "a", "topology.kubernetes.io/zone a has 1, the least is 0, maxSkew 1 (a 1, b 0)"},
 	} {
@@ -98,6 +101,9 @@ func TestObjectionsToNewMachines(t *testing.T) {
 			l, pods := ledger.Of(t, tc.pods...)
 			var out []string
 			at := &fit.Place{Labels: map[string]string{label.Zone: tc.zone, label.Hostname: ""}}
+			if tc.zone == "" {
+				delete(at.Labels, label.Zone)
+			}
 			for _, why := range l.ObjectionsNew(pods[0], at) {
 				out = append(out, why.Said())
 			}
@@ -105,5 +111,22 @@ func TestObjectionsToNewMachines(t *testing.T) {
 				t.Errorf("%q, want %q; it is allowed: %t", got, tc.want, l.AllowsNew(pods[0], at))
 			}
 		})
+	}
+}
+
+// Of very many domains so many are counted that the text can be read.
+func TestObjectionsOfManyDomains(t *testing.T) {
+	web := &world.Pod{Key: world.Key{Namespace: "d", Name: "web"}, Labels: map[string]string{"app": "x"}, Spread: []world.Spread{{Key: label.Hostname, MaxSkew: 1, Selector: picks("x")}}}
+	for hosts, want := range map[int]string{25: "x25 0)", 28: "x25 0 and 3 others)"} {
+		l := spread.New(nil)
+		l.Enlist(web)
+		for i := range hosts {
+			l.Enter(&fit.Place{Name: "n", Labels: map[string]string{label.Hostname: fmt.Sprintf("x%02d", i+1)}})
+		}
+		l.Run(&world.Pod{Key: world.Key{Namespace: "d"}, Labels: web.Labels}, 0)
+		whys := l.Objections(l.PodInfo(web), 0, "n")
+		if len(whys) != 1 || !strings.HasSuffix(whys[0].Detail, want) || whys[0].About.Key != label.Hostname || whys[0].About.Value != "x01" {
+			t.Errorf("of %d hosts it says %v, about %+v; want %s", hosts, whys, whys[0].About, want)
+		}
 	}
 }

@@ -63,8 +63,8 @@ func (at candidate) arrives(g *terms.Group, e *terms.Constraint) int32 {
 func (l *rules) openAllows(e *terms.Constraint, domains []int32) bool {
 	g := l.Groups[e.Group]
 	for _, d := range domains {
-		least := g.Least()
-		if g.Known+1 < e.MinDomains || domain.Count(g.Nodes, d) == 0 {
+		least := g.Least() // where it would be the first of its domain this has no pods either, and one more is no skew
+		if g.Known+1 < e.MinDomains {
 			least = 0
 		}
 		if g.Most(d)+e.Self-least > e.MaxSkew {
@@ -139,7 +139,7 @@ func (l *rules) hasVolume(id int32, at candidate) bool {
 	d, has := at.domain(g.Keys[0])
 	switch {
 	case g.Total > 0:
-		return !g.OnePod && has && g.ByKey[0].In(d) > 0
+		return !g.OnePod && g.ByKey[0].In(d) > 0
 	case l.Keys[g.Keys[0]] == label.Hostname:
 		return true
 	}

@@ -8,12 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/ledger"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/spread/advice"
 	"github.com/tenon-sh/tenon/engine/spread/terms"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // text writes what terms come to: what is not there is left out, and groups are only counted, since their numbers say nothing.
@@ -76,28 +78,43 @@ func TestSimple(t *testing.T) {
 		"ZoneMixed":         {"It carries the constraint by which others count, too.", []string{"pod web spread=zone:1", "pod job app=web"}, "counted by topology.kubernetes.io/zone, split topology.kubernetes.io/zone skew 1 min 0 alone false map[a:0 b:0]"},
 		"AmongOthers":       {"It goes where others are few.", []string{"pod web spread=zone:1:of=db"}, "among topology.kubernetes.io/zone skew 1 min 0 alone false map[a:0 b:0]"},
 		"CountedInZone":     {"A job with the labels of a workload counts for it.", []string{"pod job app=web", "pod web spread=zone:1"}, "counted 1, counted by topology.kubernetes.io/zone"},
+		"CountedTwice":      {"Once with the machines that a taint keeps off, and once without.", []string{"pod job app=web", "pod web spread=zone:1", "pod more spread=zone:1:of=web:taints"}, "counted 2, counted by topology.kubernetes.io/zone"},
 		"CountedByTwoKeys":  {"By two keys it cannot be said.", []string{"pod job app=web", "pod web spread=zone:1", "pod more spread=type:1:of=web"}, none},
 		"ApartByZone":       {"One in each zone, and none where one is.", []string{"pod web apart=zone", "pod web0 node=n2 app=web"}, "counted by topology.kubernetes.io/zone, split topology.kubernetes.io/zone skew 0 min 0 alone true map[b:1]"},
 		"ApartOwned":        {"What runs keeps away, and is kept away from.", []string{"pod web apart=zone", "pod web0 node=n2 app=web apart=zone:web"}, "counted by topology.kubernetes.io/zone, split topology.kubernetes.io/zone skew 0 min 0 alone true map[b:2]"},
 		"ApartBySomeZone":   {"Others that carry the term need zones, too.", []string{"pod web apart=zone", "pod other apart=zone:web app=web"}, none},
+		"ApartForOthers":    {"So do others that are meant, and carry none.", []string{"pod web apart=zone", "pod job app=web"}, none},
+		"ApartFromOthers":   {"Others that keep away from it, and not from each other, do likewise.", []string{"pod web apart=zone", "pod other apart=zone:web"}, none},
+		"ApartTwice":        {"One in each zone, and evenly over types.", []string{"pod web spread=type:1 apart=zone"}, none},
 		"ApartFromRunning":  {"Only pods that run are meant: offers say where these are.", []string{"pod web apart=zone:db", "pod db0 node=n0 app=db"}, ""},
 		"ApartFromPlanned":  {"Those that wait are placed one by one.", []string{"pod web apart=zone:db", "pod db"}, none},
 		"ShunnedByZone":     {"It says nothing, and others keep away.", []string{"pod db", "pod web apart=zone:db"}, none},
+		"ShunnedByBoth":     {"It keeps away from them likewise.", []string{"pod db apart=zone:web", "pod web apart=zone:db"}, none},
+		"ShunnedByRunning":  {"Offers say where the pods are that run and keep away.", []string{"pod db", "pod web0 node=n0 apart=zone:db"}, ""},
+		"ShunnedByHostMany": {"With others of its kind it is no more than that.", []string{"pod db", "pod more app=db", "pod web apart=host:db"}, "shunned 1"},
 		"ShunnedByHost":     {"On a machine that is a conflict.", []string{"pod db", "pod web apart=host:db"}, "shunned 1"},
 		"HomeZone":          {"All in one zone.", []string{"pod web near=zone"}, "home topology.kubernetes.io/zone"},
 		"HomeHost":          {"All on one machine.", []string{"pod web near=host"}, "home kubernetes.io/hostname"},
 		"HomeFound":         {"Where the first is, offers say.", []string{"pod web near=zone", "pod web0 node=n0 app=web"}, ""},
 		"HomeHostFound":     {"On the machine of the first there may be no room.", []string{"pod web near=host", "pod web0 node=n0 app=web"}, none},
+		"HomeBoth":          {"One machine and one zone are two domains.", []string{"pod web near=host near=zone"}, none},
 		"HomeHostMixed":     {"Others might be that first.", []string{"pod web near=host", "pod job app=web"}, none},
 		"HomeOfOthers":      {"It follows others.", []string{"pod web near=zone:db", "pod db"}, none},
 		"HomeForOthers":     {"Others that want it near follow it.", []string{"pod db", "pod web near=zone:db"}, ""},
 		"HomeAndZones":      {"In one zone, and evenly over zones.", []string{"pod web near=zone spread=zone:1"}, none},
 		"Companion":         {"A member without the term goes along.", []string{"pod job app=web", "pod web near=zone"}, "home topology.kubernetes.io/zone"},
+		"CompanionFound":    {"Where the others are, offers say.", []string{"pod job app=web", "pod web near=zone", "pod web0 node=n0 app=web"}, ""},
+		"CompanionOfBoth":   {"Those that want company by two keys are placed one by one.", []string{"pod job app=web", "pod web near=zone near=type"}, ""},
+		"CompanionOfTwo":    {"It would have to go along, and stay with its like.", []string{"pod job app=web near=type:web", "pod web near=zone"}, none},
 		"CompanionElse":     {"Unless it is divided among zones.", []string{"pod job app=web spread=zone:1:of=web", "pod web near=zone"}, none},
 		"Disk":              {"A disk for one node.", []string{"pod a once=v:ebs", "pod b once=v:ebs"}, "home kubernetes.io/hostname"},
+		"DiskFound":         {"On the node that has it there may be no room.", []string{"pod a once=v:ebs", "pod b node=n0 once=v:ebs"}, none},
+		"DiskTwice":         {"Two disks may be on two nodes.", []string{"pod a once=v:ebs once=w:ebs", "pod b once=v:ebs", "pod c once=w:ebs"}, none},
+		"DiskOverZones":     {"On one node, and evenly over zones.", []string{"pod a once=v:ebs spread=zone:1", "pod b once=v:ebs"}, none},
 		"OwnDisk":           {"A disk of its own asks for nothing.", []string{"pod a once=v:ebs", "pod b once=w:ebs"}, ""},
 		"DiskForOnePod":     {"One after the other.", []string{"pod a oncepod=v:ebs", "pod b oncepod=v:ebs"}, none},
 		"PendingDisk":       {"It is made in one zone.", []string{"pod a volume=v:ebs@?", "pod b volume=v:ebs@?"}, "home topology.kubernetes.io/zone"},
+		"PendingTwice":      {"Two volumes may be in two zones.", []string{"pod a volume=v:ebs@? volume=w:ebs@?", "pod b volume=v:ebs@?", "pod c volume=w:ebs@?"}, none},
 		"DiskAndZones":      {"In one zone, and evenly over zones.", []string{"pod a volume=v:ebs@? spread=zone:1", "pod b volume=v:ebs@?"}, none},
 		"PendingDiskOnce":   {"The machine decides the zone.", []string{"pod a once=v:ebs@?", "pod b once=v:ebs@?"}, "home kubernetes.io/hostname"},
 	} {
@@ -194,6 +211,9 @@ func TestRank(t *testing.T) {
 		"NearFound":    {"Though one is.", []string{"pod web near=zone:db", "pod db0 node=n0 app=db"}, 2, true, false, false, false, false, false},
 		"SameHost":     {"Pods that go onto one machine find it first.", []string{"pod web near=host"}, 0, false, true, false, false, false, true},
 		"SameHostTold": {"Where one is, the others want that machine.", []string{"pod web near=host", "pod web0 node=n0 app=web"}, 0, false, true, false, true, false, true},
+		"SameHostZone": {"The zone of that machine is wanted as well.", []string{"pod web near=host near=zone"}, 0, false, true, false, false, false, true},
+		"ApartElse":    {"Others by another key.", []string{"pod web apart=type:db"}, 1, false, false, false, false, false, true},
+		"ApartZone":    {"Others by the zone.", []string{"pod web apart=zone:db"}, 1, false, false, false, false, false, false},
 		"SameHostElse": {"With others that want nothing, last.", []string{"pod web near=host:db", "pod db"}, 3, true, true, true, false, false, true},
 		"Disk":         {"A disk for one node is one machine.", []string{"pod a once=v:ebs", "pod b once=v:ebs"}, 0, false, true, false, false, false, true},
 	} {
@@ -213,7 +233,7 @@ func TestRank(t *testing.T) {
 // An empty machine beside others that are empty takes as many pods of a class, alone, as its terms on single machines say.
 func TestPerHostIsTheRules(t *testing.T) {
 	for _, line := range []string{
-		"pod web spread=host:1", "pod web spread=host:3", "pod web spread=host:3 spread=host:2", "pod web apart=host", "pod web spread=host:2 apart=host",
+		"pod web spread=host:1", "pod web spread=host:3", "pod web spread=host:3 spread=host:2", "pod web spread=host:2 spread=host:3", "pod web apart=host", "pod web spread=host:2 apart=host",
 	} {
 		l, pods := ledger.Of(t, line)
 		most := advice.Of(l).PerHost(pods[0])
@@ -240,7 +260,10 @@ func TestPerHostIsTheRules(t *testing.T) {
 			t.Errorf("%s: %d pods on a machine, and its caps say %d", line, most, least)
 		}
 	}
-	for _, line := range []string{"pod web spread=zone:1", "pod web spread=host:1:of=db"} {
+	if l, pods := ledger.Of(t, "pod web apart=zone"); len(advice.Of(l).Caps(pods[0])) != 0 {
+		t.Error("one in each zone is told as a cap on what one machine holds of several classes")
+	}
+	for _, line := range []string{"pod web spread=zone:1", "pod web spread=host:1:of=db", "pod web apart=host:db"} {
 		if l, pods := ledger.Of(t, line); advice.Of(l).PerHost(pods[0]) != 0 || len(advice.Of(l).Caps(pods[0])) != 0 {
 			t.Errorf("%s says how many pods a machine takes", line)
 		}
@@ -289,6 +312,12 @@ func TestBetweenClasses(t *testing.T) {
 	if _, _, shuns := advice.Of(alone).Shuns(few[0]); shuns || advice.Of(alone).Shunned(few[0]) {
 		t.Error("pods that run are told as planned ones that web keeps away from, or that keep away from it")
 	}
+	both, near := ledger.Of(t, "pod web apart=host:db", "pod db", "pod like apart=zone")
+	for i, name := range []string{"web, which keeps away on a machine", "db, which is kept away from there", "like, which keeps away from its own"} {
+		if _, _, shuns := advice.Of(both).Shuns(near[i]); shuns || advice.Of(both).Shunned(near[i]) {
+			t.Errorf("%s is told as one whose zone depends on that of others", name)
+		}
+	}
 	if advice.Of(l).Shunned(web) || !advice.Of(l).Shunned(db) || advice.Of(l).Shunned(cache) {
 		t.Errorf("others keep away from web %t, db %t and cache %t; want db only", advice.Of(l).Shunned(web), advice.Of(l).Shunned(db), advice.Of(l).Shunned(cache))
 	}
@@ -331,6 +360,10 @@ func TestStrays(t *testing.T) {
 	if !web.CarriesAny(loose) || job.CarriesAny(loose) || other.CarriesAny(loose) {
 		t.Error("web carries it, and neither job nor other does")
 	}
+	home, both := ledger.Of(t, "pod web near=zone", "pod job app=web")
+	if n, of := len(advice.Of(home).Strays(both[0])), len(advice.Of(home).Strays(both[1])); n != 0 || of != 1 {
+		t.Errorf("web wants its own company, and job is of it: %d and %d groups count them astray", n, of)
+	}
 	l.Put(job, 2)
 	if diff := cmp.Diff(map[string]int{"a": 0, "b": 1}, advice.Of(l).ByDomain(strays[0])); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -344,6 +377,12 @@ func TestStrays(t *testing.T) {
 	for _, p := range []*terms.PodInfo{job, pods[3]} {
 		if _, _, _, ok := advice.Of(l).SpreadOver(p); ok {
 			t.Error("job is not spread, and among is not counted by its constraint")
+		}
+	}
+	apart, few := ledger.Of(t, "pod host spread=host:1", "pod zones spread=zone:1:min=3", "pod db", "pod web apart=zone:db", "pod near near=zone")
+	for i, p := range few {
+		if _, _, _, ok := advice.Of(apart).SpreadOver(p); ok || len(advice.Of(apart).Strays(p)) > 0 {
+			t.Errorf("class %d is spread over machines, wants more zones than there may be, is kept away from, or carries its term itself", i)
 		}
 	}
 	l.Take(job, 2)
@@ -372,5 +411,79 @@ func TestHosts(t *testing.T) {
 	}
 	if !wanted || advice.Of(l).Hosts(group, 0) || !advice.Of(l).Hosts(group, 1) {
 		t.Errorf("n1 holds the company of web, n0 does not: %t, %t, %t", wanted, advice.Of(l).Hosts(group, 0), advice.Of(l).Hosts(group, 1))
+	}
+}
+
+// By which labels of machines groups tell those that they count from others, and what is the same of two machines for all groups.
+func TestSought(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why  string
+		pods []string
+		want []string
+		same bool // machines of arm64 and amd64 are the same
+	}{
+		"None":     {"Nothing is spread.", []string{"pod web select=kubernetes.io/arch:arm64"}, nil, true},
+		"Anywhere": {"Pods that go anywhere are counted everywhere.", []string{"pod web spread=zone:1"}, nil, true},
+		"Any":      {"So are those for which nodeAffinityPolicy is Ignore.", []string{"pod web spread=zone:1:any select=kubernetes.io/arch:arm64"}, nil, true},
+		"Selector": {"Machines that the pod does not select do not count.", []string{"pod web spread=zone:1 select=kubernetes.io/arch:arm64"}, []string{label.Zone, label.Arch}, false},
+		"Affinity": {"Nor do those that its node affinity leaves out.", []string{"pod web spread=zone:1 affinity=kubernetes.io/arch:arm64"}, []string{label.Zone, label.Arch}, false},
+		"Both":     {"One of both is named once.", []string{"pod web spread=zone:1 spread=host:1 select=kubernetes.io/arch:arm64 affinity=kubernetes.io/arch:arm64"}, []string{label.Hostname, label.Zone, label.Arch}, false},
+		"ByName":   {"One that chooses by names has a zone at the least.", []string{"pod web spread=type:1 affinity=name:n0"}, []string{label.InstanceType, label.Zone}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := ledger.Of(t, tc.pods...)
+			if diff := cmp.Diff(tc.want, advice.Of(l).Sought()); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+			cover := func(arch string) []byte {
+				return advice.Of(l).AppendCover(nil, &fit.Place{Name: "n", Labels: map[string]string{label.Zone: "a", label.Hostname: "n", label.InstanceType: "t", label.Arch: arch}})
+			}
+			if same := string(cover("arm64")) == string(cover("amd64")); same != tc.same || (len(cover("arm64")) > 0) != (len(tc.want) > 0) {
+				t.Errorf("%s Machines of both architectures are the same: %t", tc.why, same)
+			}
+		})
+	}
+}
+
+// Where new machines come with pods that a term counts, those of a DaemonSet, the pods that carry it are placed one by
+// one, and what others come to does not depend on it.
+func TestDelivered(t *testing.T) {
+	key := world.Key{Namespace: "default", Name: "agent"}
+	agent := &world.DaemonSet{Key: key, Pod: world.Pod{Key: key, Labels: map[string]string{"app": "web"}, DaemonSet: "agent"}}
+	for name, lines := range map[string][]string{
+		"Spread": {"pod web spread=zone:1", "pod job app=web"}, "OnHosts": {"pod web spread=host:1", "pod job app=web"},
+		"Near": {"pod web near=zone", "pod job app=web"}, "NearOnHosts": {"pod web near=host", "pod job app=web"}, "NearAll": {"pod web near=host", "pod job"}, "Seeks": {"pod x near=host:web", "pod job app=web"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scene := enginetest.NewScene()
+			l := spread.New(nil)
+			var pods []*world.Pod
+			for _, line := range lines {
+				if err := scene.Line(line); err != nil {
+					t.Fatal(err)
+				}
+				p := scene.World().Pod(world.Key{Namespace: "default", Name: strings.Fields(line)[1]})
+				l.Enlist(p)
+				pods = append(pods, p)
+			}
+			if got := l.Company([]*world.DaemonSet{agent}); len(got) != 1 {
+				t.Fatalf("%d DaemonSets matter, want the agent", len(got))
+			}
+			web, job := l.PodInfo(pods[0]), l.PodInfo(pods[1])
+			a := advice.Of(l)
+			if s, ok := a.Simple(web); ok {
+				t.Errorf("the terms of the pods that carry it come to %s", text(s))
+			}
+			if s, ok := a.Simple(job); !ok || text(s) != "" || len(a.Strays(job)) > 0 {
+				t.Errorf("the terms of others come to %s, %t", text(s), ok)
+			}
+			_, _, _, over := a.SpreadOver(web)
+			_, seeks := a.SeeksCompany(web)
+			_, lonely := a.Lonely(web)
+			_, _, one := a.OnOneMachine(web)
+			if over || seeks || lonely || one {
+				t.Errorf("they are spread over zones %t, seek company %t and wait for it %t, or share one machine %t", over, seeks, lonely, one)
+			}
+		})
 	}
 }

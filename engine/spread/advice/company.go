@@ -28,8 +28,8 @@ func (a Advice) CountedBeside(s *terms.PodInfo) []int32 {
 
 // Leads reports whether the class may have pods on its machine that seek its company, and that other groups count: a machine for both is
 // found as one for the class alone, for its own terms come at most to one domain for all, and so do those groups.
-func (a Advice) Leads(class *terms.PodInfo, group int32, others []int32) bool {
-	if class.Carries(group) || len(class.Soft) > 0 {
+func (a Advice) Leads(class *terms.PodInfo, others []int32) bool {
+	if len(class.Soft) > 0 {
 		return false
 	}
 	x, ok := a.Simple(class)
@@ -42,7 +42,7 @@ func (a Advice) Leads(class *terms.PodInfo, group int32, others []int32) bool {
 // OnOneMachine returns the group of which all pods have to share one machine, the class's among them, and how many of these have a
 // place: pods that want their own company there, with none that is of the group and does not want it.
 func (a Advice) OnOneMachine(s *terms.PodInfo) (group int32, placed int, ok bool) {
-	if s.Affinity == domain.None || !s.Self {
+	if !s.Self {
 		return domain.None, 0, false
 	}
 	g := a.ledger.Groups[s.Affinity]

@@ -25,6 +25,9 @@ func TestSeeksCompany(t *testing.T) {
 		"Spread":    {"It is also spread.", []string{"pod x near=host:db spread=zone:1", "pod db"}, false},
 		"Apart":     {"It also keeps away from its like.", []string{"pod x near=host:db apart=host", "pod db"}, false},
 		"Shunned":   {"Others keep away from it.", []string{"pod x near=host:db", "pod db", "pod y apart=host:x"}, false},
+		"Soft":      {"It would rather be spread.", []string{"pod x near=host:db spread=zone:1:soft", "pod db"}, false},
+		"Disk":      {"It has a disk together with others.", []string{"pod x near=host:db once=v:ebs", "pod db", "pod y once=v:ebs"}, false},
+		"Pending":   {"It waits for a volume together with others.", []string{"pod x near=host:db volume=v:ebs@?", "pod db", "pod y volume=v:ebs@?"}, false},
 	} {
 		l, pods := ledger.Of(t, test.lines...)
 		if _, got := advice.Of(l).SeeksCompany(pods[0]); got != test.want {
@@ -53,13 +56,18 @@ func TestLeads(t *testing.T) {
 		"CountedOnHosts": {"Others are divided among machines by it.", []string{"pod x near=host:db", "pod db", "pod y spread=host:1:of=db"}, false},
 		"Among":          {"It goes where others are few.", []string{"pod x near=host:db", "pod db spread=zone:1:of=y", "pod y"}, false},
 		"SeekerCounted":  {"Others are divided among zones by those that seek its company.", []string{"pod x near=host:db", "pod db", "pod y spread=zone:1:of=x"}, false},
+		"SeekerDivided":  {"Others are divided among zones together with those that seek its company.", []string{"pod x near=host:db", "pod db", "pod y app=x spread=zone:1:of=x"}, false},
+		"SeekerSoftly":   {"They would rather be, which is for each of them to find out.", []string{"pod x near=host:db", "pod db", "pod y spread=zone:1:of=x:soft"}, true},
+		"Soft":           {"It would rather be in another zone.", []string{"pod x near=host:db", "pod db spread=zone:1:soft"}, false},
+		"Follows":        {"It is in the zone of others.", []string{"pod x near=host:db", "pod db near=zone:y", "pod y"}, false},
+		"AmongOnHosts":   {"It goes to machines where others are few.", []string{"pod x near=host:db", "pod db spread=host:2:of=y", "pod y"}, false},
 	} {
 		l, pods := ledger.Of(t, test.lines...)
 		g, ok := advice.Of(l).SeeksCompany(pods[0])
 		if !ok || !slices.Contains(pods[1].Members, g) {
 			t.Errorf("%s: x does not seek the company of db", name)
 		}
-		if got := advice.Of(l).Leads(pods[1], g, advice.Of(l).CountedBeside(pods[0])); got != test.want {
+		if got := advice.Of(l).Leads(pods[1], advice.Of(l).CountedBeside(pods[0])); got != test.want {
 			t.Errorf("%s: %t: %s", name, got, test.why)
 		}
 	}
@@ -76,6 +84,8 @@ func TestOnOneMachine(t *testing.T) {
 		"There":   {[]string{"pod x near=host", "pod x1 node=n1 app=x near=host"}, true, 1},
 		"Without": {[]string{"pod x near=host", "pod y app=x"}, false, 0},
 		"Others":  {[]string{"pod x near=host:y", "pod y"}, false, 0},
+		"Gone":    {[]string{"pod x near=host:y"}, false, 0},
+		"Both":    {[]string{"pod x near=host near=zone"}, false, 0},
 		"Zone":    {[]string{"pod x near=zone"}, false, 0},
 		"None":    {[]string{"pod x"}, false, 0},
 	} {

@@ -105,5 +105,5 @@ func (a Advice) Hosts(group int32, n int) bool {
 
 // Draws reports whether a pod of y is company that s wants by its required affinity.
 func (a Advice) Draws(s, y *terms.PodInfo) bool {
-	return s.Affinity != domain.None && slices.Contains(y.Members, s.Affinity)
+	return slices.Contains(y.Members, s.Affinity)
 }

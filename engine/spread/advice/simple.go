@@ -150,7 +150,7 @@ func (x *simplifier) antiAffinity(id int32) bool {
 			}
 		}
 		return true
-	case !self && g.Classes == 0:
+	case g.Classes == 0:
 		return true
 	}
 	return false

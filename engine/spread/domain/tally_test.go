@@ -49,3 +49,14 @@ func TestTallyForgets(t *testing.T) {
 		t.Errorf("%d slots for nothing that is counted", len(x.slots))
 	}
 }
+
+// The first domain that holds any is found among many machines, too, in whatever order they were counted.
+func TestLeast(t *testing.T) {
+	var x Tally
+	for _, step := range []struct{ d, by, want int32 }{{900, 1, 900}, {40, 1, 40}, {500, 1, 40}, {39, 1, 39}, {3_000, 1, 39}, {39, -1, 40}, {2, 1, 2}, {2, -1, 40}, {40, -1, 500}} {
+		x.Bump(step.d, step.by)
+		if got := x.Least(); got != step.want {
+			t.Errorf("after %+d in domain %d the first is %d, want %d", step.by, step.d, got, step.want)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func (s *NodeFilter) MayPass(at *fit.Place) bool {
 		if _, ok := ValueOf(at, k); ok {
 			continue
 		}
-		if r, open := at.Open.Find(k); !open || r.Op() == label.DoesNotExist {
+		if r, _ := at.Open.Find(k); r.Op() == label.DoesNotExist { // one that is not open has no values either
 			return false
 		}
 	}
@@ -61,8 +61,7 @@ func (s *NodeFilter) accepts(at *fit.Place) bool {
 	if !s.anyNode && !fit.Selected(&s.Filter, at) {
 		return false
 	}
-	return !s.taints || len(fit.Untolerated(s.Filter.Tolerations, at.Taints)) == 0 &&
-		(!at.Cordoned || fit.Cordon(&s.Filter, at) == nil)
+	return !s.taints || len(fit.Untolerated(s.Filter.Tolerations, at.Taints)) == 0 && fit.Cordon(&s.Filter, at) == nil
 }
 
 // Choosy reports whether which machines count depends on more than their domains.
@@ -96,12 +95,11 @@ type EligibleNodes struct {
 
 // Change counts machines more or fewer in domain d.
 func (t *EligibleNodes) Change(d, by int32) {
-	was := domain.Count(t.Nodes, d)
-	t.Nodes = domain.Bump(t.Nodes, d, by)
-	switch {
-	case was == 0 && by > 0:
+	if domain.Count(t.Nodes, d) == 0 {
 		t.Known++
-	case was > 0 && was+by == 0:
+	}
+	t.Nodes = domain.Bump(t.Nodes, d, by)
+	if t.Nodes[d] == 0 {
 		t.Known--
 	}
 }

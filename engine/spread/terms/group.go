@@ -83,10 +83,10 @@ func (g *Group) Shift(d, by int32) {
 
 // Mixed reports whether not every pod that counts carries the constraint, or not every pod that carries it counts: a job
 // with the labels of a Deployment, a canary without its constraints, a selector that means others. Where a pod that carries it
-// may go then depends on where others are put that may go anywhere, unless these are put with care. Of those that keep apart,
-// and of volumes, it makes no difference.
+// may go then depends on where others are put that may go anywhere, unless these are put with care. Of those that keep apart
+// it makes no difference, and all pods that share a volume carry it.
 func (g *Group) Mixed() bool {
-	return g.Kind != AntiAffinity && g.Volume == "" && !g.Delivered && (g.Carriers > 0 && g.Classes > g.Carriers || g.Outside > 0)
+	return g.Kind != AntiAffinity && !g.Delivered && (g.Carriers > 0 && g.Classes > g.Carriers || g.Outside > 0)
 }
 
 // Overlooks reports whether the group does not count a pod that runs, since it

@@ -18,7 +18,7 @@ func (l *Table) picks(g *Group, p *world.Pod) bool {
 }
 
 func (l *Table) reaches(t *world.PodTerm, namespace string) bool {
-	return slices.Contains(t.Namespaces, namespace) || t.Within.Some && t.Within.Set.Match(l.namespaces[namespace])
+	return slices.Contains(t.Namespaces, namespace) || t.Within.Match(l.namespaces[namespace])
 }
 
 // Members returns the groups that count the pod, in order.

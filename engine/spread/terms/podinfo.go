@@ -47,7 +47,7 @@ const SoftSpread = 50
 
 // PodInfo returns what the ledger knows of the pod, whose terms have been enlisted, and considers it.
 func (l *Table) PodInfo(p *world.Pod) *PodInfo {
-	s := l.Describe(p)
+	s := l.describe(p)
 	l.consider(s)
 	return s
 }
@@ -76,8 +76,8 @@ func (l *Table) consider(s *PodInfo) {
 	}
 }
 
-// Describe returns what the ledger knows of the pod, whose terms have been enlisted.
-func (l *Table) Describe(p *world.Pod) *PodInfo {
+// describe returns what the ledger knows of the pod, whose terms have been enlisted.
+func (l *Table) describe(p *world.Pod) *PodInfo {
 	s := &PodInfo{Affinity: domain.None, Members: l.Members(p)}
 	for _, g := range s.Members {
 		switch of := l.Groups[g]; {
@@ -135,7 +135,7 @@ func (s *PodInfo) Wishes() bool { return len(s.Soft) > 0 }
 
 // CarriesAny reports whether the class carries the term of one of the groups.
 func (s *PodInfo) CarriesAny(groups map[int32]bool) bool {
-	return s.Affinity != domain.None && groups[s.Affinity] || slices.ContainsFunc(s.Spread, func(e Constraint) bool { return groups[e.Group] })
+	return groups[s.Affinity] || slices.ContainsFunc(s.Spread, func(e Constraint) bool { return groups[e.Group] })
 }
 
 // Carries reports whether the class carries the term of the group, of spread or affinity.

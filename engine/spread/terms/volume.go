@@ -1,8 +1,6 @@
 package terms
 
 import (
-	"slices"
-
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread/domain"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -109,21 +107,21 @@ func (l *Table) Release(volume int32) bool {
 	return true
 }
 
-// AppendVolumes appends the groups of the pods that share a volume with the pod.
+// AppendVolumes appends the groups of the pods that share a volume with the pod, one as often as the pod has the volume.
 func (l *Table) AppendVolumes(out []int32, p *world.Pod) []int32 {
 	if len(l.unmade)+len(l.exclusive) == 0 {
 		return out
 	}
 	for _, v := range p.Volumes {
-		if g, shared := l.unmade[v.ID]; shared && v.Pending && p.Node == "" && !slices.Contains(out, g) {
+		if g, shared := l.unmade[v.ID]; shared && v.Pending && p.Node == "" {
 			out = append(out, g)
 		}
-		if g, shared := l.exclusive[v.ID]; shared && v.Exclusive() && !slices.Contains(out, g) {
+		if g, shared := l.exclusive[v.ID]; shared {
 			out = append(out, g)
 		}
 	}
 	eachShared(p, func(id string) {
-		if g, shared := l.exclusive[id]; shared && !slices.Contains(out, g) {
+		if g, shared := l.exclusive[id]; shared {
 			out = append(out, g)
 		}
 	})
