@@ -94,8 +94,8 @@ func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, a plan.Ask, reaso
 			err = again
 		}
 	}
-	// client-go may have sent it twice by itself.
-	if apierrors.IsAlreadyExists(err) && e.made(ctx, c) {
+	// client-go may have sent it twice by itself, and both answers may have been lost.
+	if err != nil && (apierrors.IsAlreadyExists(err) || unclear(err)) && e.made(ctx, c) {
 		err = nil
 	}
 	if err != nil {
@@ -309,7 +309,7 @@ func (e *Enactor) Release(ctx context.Context, c *v1.NodeClaim, reason string) e
 	e.deletions.note(c.Name, reason)
 	labels := []string{reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], e.policy(ctx, c, reason), patienceOf(c)}
 	e.Metrics.Add(metric.ClaimsDisrupted, 1, labels...)
-	if at := e.Cluster.Recent(time.Second).Place(c.Status.NodeName); c.Status.NodeName != "" && at != nil {
+	if at := e.Cluster.Recent(time.Second).Place(c.Status.NodeName); at != nil {
 		pods := 0
 		for _, p := range at.Pods {
 			if p.Moves() {
@@ -325,7 +325,7 @@ func (e *Enactor) Release(ctx context.Context, c *v1.NodeClaim, reason string) e
 // policy is how the pool of a claim is consolidated, as metrics name it; empty if that is not why the claim ends.
 func (e *Enactor) policy(ctx context.Context, c *v1.NodeClaim, reason string) string {
 	var p v1.NodePool
-	if reason != Empty && reason != Underutilized || c.Pool() == "" || e.Client.Get(ctx, client.ObjectKey{Name: c.Pool()}, &p) != nil {
+	if reason != Empty && reason != Underutilized || e.Client.Get(ctx, client.ObjectKey{Name: c.Pool()}, &p) != nil {
 		return ""
 	}
 	switch p.Spec.Disruption.ConsolidationPolicy {

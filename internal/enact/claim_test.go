@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -140,7 +141,7 @@ func TestMenuText(t *testing.T) {
 func TestTemplatesOfNoPool(t *testing.T) {
 	e, _ := counted(t)
 	for id, want := range map[world.PoolID]string{
-		{Kind: world.NodePool, Name: "p"}: `node pool "p": `, {Kind: "Pond", Name: "p"}: `pool "p" is of unknown kind "Pond"`,
+		{Kind: world.NodePool, Name: "p"}: `node pool "p": `, {Kind: world.Provisioner, Name: "p"}: `provisioner "p": `, {Kind: "Pond", Name: "p"}: `pool "p" is of unknown kind "Pond"`,
 	} {
 		if _, err := e.Template(t.Context(), id); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v: it says %v, want %s", id, err, want)
@@ -187,19 +188,23 @@ func TestRelease(t *testing.T) {
 		grace   *metav1.Duration
 		reason  string
 		counted [2]string // as of which policy, and how pods leave
+		bare    bool      // no node has joined
 	}{
-		"Empty":         {"Consolidation is told by its policy.", v1.WhenEmpty, nil, Empty, [2]string{"when_empty", "graceful"}},
-		"Underutilized": {"So it is here.", v1.WhenEmptyOrUnderutilized, &metav1.Duration{}, Underutilized, [2]string{"when_empty_or_underutilized", "forceful"}},
-		"Balanced":      {"And here.", v1.Balanced, &metav1.Duration{Duration: time.Second}, Underutilized, [2]string{"balanced", "eventual"}},
-		"Unset":         {"A pool that says nothing has none.", "", nil, Empty, [2]string{"", "graceful"}},
-		"Drifted":       {"Drift is no consolidation.", v1.WhenEmpty, nil, Drifted, [2]string{"", "graceful"}},
+		"Empty":         {"Consolidation is told by its policy.", v1.WhenEmpty, nil, Empty, [2]string{"when_empty", "graceful"}, false},
+		"Underutilized": {"So it is here.", v1.WhenEmptyOrUnderutilized, &metav1.Duration{}, Underutilized, [2]string{"when_empty_or_underutilized", "forceful"}, false},
+		"Balanced":      {"And here.", v1.Balanced, &metav1.Duration{Duration: time.Second}, Underutilized, [2]string{"balanced", "eventual"}, false},
+		"Unset":         {"A pool that says nothing has none.", "", nil, Empty, [2]string{"", "graceful"}, false},
+		"Drifted":       {"Drift is no consolidation.", v1.WhenEmpty, nil, Drifted, [2]string{"", "graceful"}, false},
+		"Launching":     {"It has no node, so no pod has to find another place.", v1.WhenEmpty, nil, LaunchTimeout, [2]string{"", "graceful"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 			pool.Spec.Disruption.ConsolidationPolicy = tc.policy
 			c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{v1.LabelNodePool: "p", v1.LabelCapacityType: "spot"}, Finalizers: []string{v1.Finalizer}}}
 			c.Spec.TerminationGracePeriod = tc.grace
-			c.Status.NodeName, c.Status.ProviderID = "n", "i"
+			if !tc.bare {
+				c.Status.NodeName, c.Status.ProviderID = "n", "i"
+			}
 			e, registry := measured(t, pool, c)
 			e.Cluster.SetClaim(c)
 			e.Cluster.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: corev1.NodeSpec{ProviderID: "i"}})
@@ -227,7 +232,10 @@ func TestRelease(t *testing.T) {
 				t.Errorf("it was deleted for %q", e.DeletedFor("c"))
 			}
 			text := fmt.Sprintf(" capacity_type=spot consolidation_policy=%s nodepool=p reason=%s termination_mode=%s", tc.counted[0], tc.reason, tc.counted[1])
-			want := map[string]float64{metric.ClaimsDisrupted + text: 1, metric.PodsDisruptionInitiated + text: 2}
+			want := map[string]float64{metric.ClaimsDisrupted + text: 1}
+			if !tc.bare {
+				want[metric.PodsDisruptionInitiated+text] = 2
+			}
 			if diff := cmp.Diff(want, told(t, registry, metric.ClaimsDisrupted, metric.PodsDisruptionInitiated)); diff != "" {
 				t.Errorf("%s\n-want +got\n%s", tc.why, diff)
 			}
@@ -290,12 +298,14 @@ func TestReplacesIsKept(t *testing.T) {
 // A claim is written again only if it may have been made although there was an error.
 func TestUnclearAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
-		err  error
-		want int
+		err   error
+		want  int
+		ended bool // the process ends
 	}{
-		"Refused": {apierrors.NewForbidden(v1.GroupVersion.WithResource("nodeclaims").GroupResource(), "c", errors.New("a webhook says no")), 1},
-		"Timeout": {apierrors.NewTimeoutError("slow", 1), 2}, "Server": {apierrors.NewServerTimeout(v1.GroupVersion.WithResource("nodeclaims").GroupResource(), "create", 1), 2},
-		"Inside": {apierrors.NewInternalError(errors.New("etcd")), 2}, "Wire": {errors.New("connection reset by peer"), 2},
+		"Made": {nil, 1, false}, "Ends": {context.Canceled, 1, true},
+		"Refused": {apierrors.NewForbidden(v1.GroupVersion.WithResource("nodeclaims").GroupResource(), "c", errors.New("a webhook says no")), 1, false},
+		"Timeout": {apierrors.NewTimeoutError("slow", 1), 2, false}, "Server": {apierrors.NewServerTimeout(v1.GroupVersion.WithResource("nodeclaims").GroupResource(), "create", 1), 2, false},
+		"Inside": {apierrors.NewInternalError(errors.New("etcd")), 2, false}, "Wire": {errors.New("connection reset by peer"), 2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, _ := counted(t, &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}})
@@ -307,9 +317,38 @@ func TestUnclearAnswers(t *testing.T) {
 				},
 			})
 			e.Cluster, e.Suffix, e.Log = cluster.New(clock.Wall), func() string { return "x" }, logr.Discard()
-			if _, err := e.Ask(t.Context(), []plan.Ask{{Name: "a", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}}}, Provisioned); err == nil || tries != tc.want {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			if tc.ended {
+				stop()
+			}
+			if _, err := e.Ask(ctx, []plan.Ask{{Name: "a", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}}}, Provisioned); (err == nil) != (tc.err == nil) || tries != tc.want {
 				t.Errorf("tried %d times, want %d: %v", tries, tc.want, err)
 			}
 		})
+	}
+}
+
+// A pool is read once for all of its asks, whether it is there or not.
+func TestPoolsAreReadOnce(t *testing.T) {
+	e, _ := counted(t, &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}})
+	reads := map[string]int{}
+	e.Client = interceptor.NewClient(e.Client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			reads[key.Name]++
+			return c.Get(ctx, key, o, opts...)
+		},
+	})
+	var n atomic.Int64
+	e.Cluster, e.Suffix = cluster.New(clock.Wall), func() string { return fmt.Sprint(n.Add(1)) }
+	var asks []plan.Ask
+	for _, name := range []string{"a", "b", "c"} {
+		asks = append(asks, plan.Ask{Name: name, Pool: world.PoolID{Kind: world.NodePool, Name: "p"}}, plan.Ask{Name: "no-" + name, Pool: world.PoolID{Kind: world.NodePool, Name: "q"}})
+	}
+	if made, err := e.Ask(t.Context(), asks, Provisioned); len(made) != 3 || err == nil {
+		t.Errorf("made %v, %v, want those of the pool that is there", made, err)
+	}
+	if diff := cmp.Diff(map[string]int{"p": 1, "q": 1}, reads); diff != "" {
+		t.Errorf("pools are read so often: -want +got\n%s", diff)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/metric"
 )
 
 // counted is an Enactor over a store, and how often it has patched an object.
@@ -231,24 +233,31 @@ func TestAnswersToEvictions(t *testing.T) {
 		says   string // what the event begins with
 		again  bool   // it is asked again at once
 		logged bool
+		code   string // of the answer, as metrics tell it
 	}{
-		"Evicted":  {why: "It is told so, with the reason.", says: "p Evicted Evicted pod: Drifted", again: true},
-		"Budget":   {why: "Its budget allows no eviction now: the node tells.", answer: apierrors.NewTooManyRequests("no", 10), says: "n FailedDraining evicting pod violates a disruption budget: d/p"},
-		"Budgets":  {why: "Two budgets guard it, which the API server refuses as an error of its own.", answer: apierrors.NewInternalError(errors.New("two")), says: "n FailedDraining evicting pod violates a disruption budget: d/p"},
-		"Silent":   {why: "No answer came in time, which need not be because of a budget.", answer: context.DeadlineExceeded, says: "n FailedDraining evicting pod d/p: the API server has not answered within 3s"},
-		"Gone":     {why: "It has left.", answer: gone("p"), again: true},
-		"Another":  {why: "Another pod has its name.", answer: another("p"), again: true},
-		"Deleted":  {why: "Its namespace goes and takes it along.", answer: terminating},
-		"Unlooked": {why: "What nothing foresaw is in the log.", answer: errors.New("a wire broke"), logged: true},
+		"Evicted":  {why: "It is told so, with the reason.", says: "p Evicted Evicted pod: Drifted", again: true, code: "200"},
+		"Budget":   {why: "Its budget allows no eviction now: the node tells.", answer: apierrors.NewTooManyRequests("no", 10), says: "n FailedDraining evicting pod violates a disruption budget: d/p", code: "429"},
+		"Budgets":  {why: "Two budgets guard it, which the API server refuses as an error of its own.", answer: apierrors.NewInternalError(errors.New("two")), says: "n FailedDraining evicting pod violates a disruption budget: d/p", code: "500"},
+		"Silent":   {why: "No answer came in time, which need not be because of a budget.", answer: context.DeadlineExceeded, says: "n FailedDraining evicting pod d/p: the API server has not answered within 3s", code: "0"},
+		"Gone":     {why: "It has left.", answer: gone("p"), again: true, code: "404"},
+		"Another":  {why: "Another pod has its name.", answer: another("p"), again: true, code: "409"},
+		"Deleted":  {why: "Its namespace goes and takes it along.", answer: terminating, code: "403"},
+		"Unlooked": {why: "What nothing foresaw is in the log.", answer: errors.New("a wire broke"), logged: true, code: "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 			events, api, log := &heard{}, &asked{answer: tc.answer}, &lines{}
-			e := NewEvictor(&Enactor{Client: api, Events: events, Now: func() time.Time { return now }, Log: logr.New(log)})
+			registry := prometheus.NewRegistry()
+			set, err := metric.New(registry, nil)
+			must(t, err)
+			e := NewEvictor(&Enactor{Client: api, Events: events, Metrics: set, Now: func() time.Time { return now }, Log: logr.New(log)})
 			p, node := &world.Pod{Key: world.Key{Namespace: "d", Name: "p"}, UID: "u"}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 			e.Evict(t.Context(), node, []*world.Pod{p}, "Drifted")
 			if diff := cmp.Diff([]string{"u"}, api.pods); diff != "" {
 				t.Errorf("asked for\n%s", diff)
+			}
+			if diff := cmp.Diff(map[string]float64{metric.PodsEvictionRequests + " code=" + tc.code: 1}, told(t, registry, metric.PodsEvictionRequests)); diff != "" {
+				t.Errorf("counted: -want +got\n%s", diff)
 			}
 			if said := strings.Join(*events, "; "); !strings.HasPrefix(said, tc.says) || tc.says == "" && said != "" {
 				t.Errorf("said %q, want %q: %s", said, tc.says, tc.why)

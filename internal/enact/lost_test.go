@@ -27,13 +27,16 @@ func TestAClaimWhoseAnswerWasLostIsMade(t *testing.T) {
 	tests := map[string]struct {
 		why   string
 		there *v1.NodeClaim
-		loses bool
+		loses int  // answers, one after the other
 		fast  bool // it is launched meanwhile
+		never bool // what has no answer did not arrive either
 		made  bool
 	}{
-		"Lost":    {"It was made, and only the answer did not come.", nil, true, false, true},
-		"Fast":    {"It was made, and its machine was launched before that could be seen.", nil, true, true, true},
-		"Another": {"A claim of other pods has the name: these still need one.", &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "p-abcde", Labels: map[string]string{v1.LabelNodePool: "p"}}}, false, false, false},
+		"Lost":    {"It was made, and only the answer did not come.", nil, 1, false, false, true},
+		"Fast":    {"It was made, and its machine was launched before that could be seen.", nil, 1, true, false, true},
+		"Twice":   {"It was made, and neither answer came.", nil, 2, false, false, true},
+		"Never":   {"It was not made, so that it is when it is written again.", nil, 1, false, true, true},
+		"Another": {"A claim of other pods has the name: these still need one.", &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "p-abcde", Labels: map[string]string{v1.LabelNodePool: "p"}}}, 0, false, false, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -46,15 +49,18 @@ func TestAClaimWhoseAnswerWasLostIsMade(t *testing.T) {
 			lose := tc.loses
 			through := interceptor.NewClient(apitest.New(t, clock.Wall, objects...), interceptor.Funcs{
 				Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-					if !lose {
+					if lose == 0 {
 						return c.Create(ctx, o, opts...)
 					}
-					lose = false
+					lose--
+					if tc.never {
+						return apierrors.NewTimeoutError("it was lost", 1)
+					}
 					sent, ok := o.DeepCopyObject().(client.Object)
 					if !ok {
 						t.Fatalf("%T is no object", o)
 					}
-					if err := c.Create(ctx, sent, opts...); err != nil {
+					if err := c.Create(ctx, sent, opts...); err != nil && !apierrors.IsAlreadyExists(err) {
 						return err
 					}
 					if claim, ok := sent.(*v1.NodeClaim); ok && tc.fast {

@@ -60,8 +60,8 @@ func (e *Enactor) Opening(node string, patience time.Duration) nominate.Opening 
 	if x, known := o.last[node]; known {
 		return x
 	}
-	m := o.counts.World().Place(node) // not seen yet, or it takes pods already
-	return nominate.Opening{Node: node, Open: m != nil && m.Node != nil && !nominate.Closed(m)}
+	m := o.counts.World().Place(node) // not seen yet, or it takes pods already: it would be among the others if it were closed
+	return nominate.Opening{Node: node, Open: m != nil && m.Node != nil}
 }
 
 // promises are those of the pods that can be nominated for a node that takes pods now. Nodes that open together

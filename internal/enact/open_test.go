@@ -68,6 +68,9 @@ func TestOpening(t *testing.T) {
 	if o := is(false, "zone a is ahead"); len(o.Pods) != 1 || o.Until != joined.Add(20*time.Second).Unix() {
 		t.Errorf("%+v, want to wait for one pod, and 20 seconds at most", o)
 	}
+	if o := e.Opening("there", 20*time.Second); o.Open {
+		t.Errorf("%+v: there is a claim of that name, and no node yet", o)
+	}
 	now = joined.Add(19 * time.Second)
 	is(false, "it may wait for a second more")
 	now = joined.Add(20 * time.Second)

@@ -103,7 +103,7 @@ func (r *reminders) take(lying []promise, now time.Time) (due []promise, next ti
 			r.moved = now
 		}
 	}
-	busy := !r.moved.IsZero() && now.Sub(r.moved) < remindAfter
+	busy := now.Sub(r.moved) < remindAfter
 	for _, p := range lying {
 		m := r.pods[p.pod.UID]
 		if m.node != p.node {
@@ -125,7 +125,7 @@ func (r *reminders) take(lying []promise, now time.Time) (due []promise, next ti
 	}
 	for _, m := range is {
 		at := m.due(false)
-		if idle := r.moved.Add(remindAfter); busy && at.Before(idle) {
+		if idle := r.moved.Add(remindAfter); at.Before(idle) {
 			at = idle // as early as it may turn out not to be busy any more
 		}
 		if next.IsZero() || at.Before(next) {

@@ -33,6 +33,7 @@ func TestWhichNodesPodsAreNominatedFor(t *testing.T) {
 		"Ends":     {"Its claim is being deleted.", &world.Node{}, &world.Claim{Initialized: true, Deleting: true}, false, false},
 		"NoNode":   {"It has not joined.", nil, &world.Claim{}, false, false},
 		"Gone":     {"It is gone.", nil, nil, false, false},
+		"Lost":     {"Its node was complete, and is gone.", nil, &world.Claim{Registered: true, Initialized: true}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := world.NewBuilder()
@@ -70,11 +71,13 @@ func TestWhichNominationsChange(t *testing.T) {
 		{Key: world.Key{Name: "same"}, Nominated: "old", Promised: true},
 		{Key: world.Key{Name: "onto-old"}},
 		{Key: world.Key{Name: "onto-new"}},
+		{Key: world.Key{Name: "onto-whole"}},
 	}
 	for _, p := range pods {
 		p.Namespace, p.UID, p.Waiting = "d", p.Name, true
 		must(t, b.SetPod(p))
 	}
+	must(t, errors.Join(b.SetNode(world.Node{Name: "whole", ProviderID: "k", Ready: true}), b.SetClaim(world.Claim{Name: "whole", ProviderID: "k", Launched: true, Registered: true, Initialized: true})))
 	must(t, errors.Join(b.SetNode(world.Node{Name: "old", Ready: true}), b.SetNode(world.Node{Name: "new", ProviderID: "i", Ready: true}), b.SetClaim(world.Claim{Name: "new", ProviderID: "i", Launched: true, Registered: true}),
 		b.SetNode(world.Node{Name: "closed", ProviderID: "j", Ready: true, Taints: []world.Taint{{Key: v1.TaintUnregistered, Effect: world.NoExecute}}}), b.SetClaim(world.Claim{Name: "closed", ProviderID: "j", Launched: true})))
 	fill := func(node string, names ...string) plan.Fill {
@@ -85,10 +88,10 @@ func TestWhichNominationsChange(t *testing.T) {
 		return f
 	}
 	var got []string
-	for _, p := range promises(nominate.NewPodCounts(b.Snapshot(1)), plan.Plan{Filled: []plan.Fill{fill("old", "same", "onto-old"), fill("new", "onto-new")}}) {
+	for _, p := range promises(nominate.NewPodCounts(b.Snapshot(1)), plan.Plan{Filled: []plan.Fill{fill("whole", "onto-whole"), fill("old", "same", "onto-old"), fill("new", "onto-new")}}) {
 		got = append(got, p.pod.Name+" → "+p.node)
 	}
-	if want := []string{"dropped → ", "onto-new → new", "onto-old → old"}; !slices.Equal(got, want) {
+	if want := []string{"dropped → ", "onto-new → new", "onto-whole → whole", "onto-old → old"}; !slices.Equal(got, want) {
 		t.Errorf("written are %q, want %q", got, want)
 	}
 }
@@ -96,7 +99,7 @@ func TestWhichNominationsChange(t *testing.T) {
 // A claim that has the name of one that was to be made is that one only if it has all
 // that was written: another's pods would be taken to have a machine.
 func TestWhoseClaimWasMade(t *testing.T) {
-	meant := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{"pool": "p"}, Annotations: map[string]string{"pods": "d/web"}}}
+	meant := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{"pool": "p", "team": ""}, Annotations: map[string]string{"pods": "d/web"}}}
 	for name, tc := range map[string]struct {
 		change func(*v1.NodeClaim)
 		want   bool
@@ -105,6 +108,7 @@ func TestWhoseClaimWasMade(t *testing.T) {
 		"More":     {func(c *v1.NodeClaim) { c.Labels["zone"], c.Annotations["order"] = "a", "o" }, true},
 		"Label":    {func(c *v1.NodeClaim) { c.Labels["pool"] = "q" }, false},
 		"NoLabel":  {func(c *v1.NodeClaim) { delete(c.Labels, "pool") }, false},
+		"NoEmpty":  {func(c *v1.NodeClaim) { delete(c.Labels, "team") }, false},
 		"Pods":     {func(c *v1.NodeClaim) { c.Annotations["pods"] = "d/other" }, false},
 		"NoPods":   {func(c *v1.NodeClaim) { c.Annotations = nil }, false},
 		"Leaving":  {func(c *v1.NodeClaim) { c.Finalizers = []string{v1.Finalizer} }, false},
@@ -155,6 +159,10 @@ func TestReminders(t *testing.T) {
 	look(0, 0, remindAfter, "another waits, and its turn may come", at("b", "n"))
 	look(time.Hour, 1, 2*remindAfter, "it has not", at("b", "n"))
 	r = reminders{}
+	look(0, 0, remindAfter, "both may have been nominated only now", at("a", "n"), at("b", "n"))
+	look(remindAfter, 2, 2*remindAfter, "ten seconds", at("a", "n"), at("b", "n"))
+	look(time.Second, 0, 2*remindAfter-time.Second, "another was bound, and its turn would come later in any case", at("a", "n"))
+	r = reminders{}
 	var many []promise
 	for i := range remindedAtOnce + 3 {
 		many = append(many, at(string(rune('A'+i)), "n"))
@@ -163,7 +171,10 @@ func TestReminders(t *testing.T) {
 	now = now.Add(time.Second)
 	r.take(many, now)
 	now = now.Add(remindAfter)
-	due, _ := r.take(many, now)
+	due, next := r.take(many, now)
+	if next.After(now) {
+		t.Errorf("the rest is due %s later, want at once", next.Sub(now))
+	}
 	if len(due) != remindedAtOnce || due[0].pod.UID != many[remindedAtOnce].pod.UID {
 		t.Errorf("%d are reminded of at once, first %s", len(due), due[0].pod.UID)
 	}

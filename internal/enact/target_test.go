@@ -33,6 +33,12 @@ func TestPlannedForPodsThatLeave(t *testing.T) {
 		"Killed":    {why: "It ends on a machine that stays.", pod: func(p *world.Pod) { p.Terminating = true }, next: &plan.Plan{}},
 		"Daemon":    {why: "What is of the machine does not go elsewhere.", going: true, pod: func(p *world.Pod) { p.DaemonSet = "log" }},
 		"Done":      {why: "It has come to its end.", going: true, pod: func(p *world.Pod) { p.Done = true }},
+		"Unbound":   {why: "It waits to be bound.", pod: func(p *world.Pod) { p.Node = "" }, want: true},
+		"Gone":      {why: "It is there no more.", going: true, pod: func(p *world.Pod) { p.Name = "another" }},
+		"GoneSince": {why: "It is there no more, and no plan knows it.", going: true, pod: func(p *world.Pod) { p.Name = "another" }, next: &plan.Plan{}},
+		"Static":    {why: "What is of the node itself does not go elsewhere.", going: true, pod: func(p *world.Pod) { p.Static = true }},
+		"NoNode":    {why: "Its node is gone, and it with it.", pod: func(p *world.Pod) { p.Node = "unknown" }},
+		"EndsElse":  {why: "The next plan has another place for what comes after it.", going: true, pod: func(p *world.Pod) { p.Terminating = true }, next: &plan.Plan{Filled: []plan.Fill{{Node: "other", Pods: []world.Key{pod}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := world.NewBuilder()

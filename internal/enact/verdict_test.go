@@ -75,7 +75,7 @@ func TestTell(t *testing.T) {
 	must(t, b.SetNode(world.Node{Name: "n", ProviderID: "i"}))
 	must(t, b.SetNode(world.Node{Name: "own"}))
 	of := func(names ...string) (out []world.Key) {
-		for _, n := range append(names, "room", "vanished") {
+		for _, n := range append([]string{"vanished", "room"}, names...) {
 			out = append(out, world.Key{Namespace: "d", Name: n})
 		}
 		return out
