@@ -2,7 +2,6 @@ package solve
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -22,10 +21,4 @@ func BenchmarkSolve(b *testing.B) {
 			b.ReportMetric(worst, "worst-cost/bound")
 		})
 	}
-}
-
-func (f *figure) problem(seed int) Problem {
-	p := f.work(rand.New(rand.NewPCG(uint64(seed), 7)), &f.market, f.n, f.classes)
-	p.Charge = 20_000
-	return p
 }

@@ -52,3 +52,13 @@ func (b Bits) append(text []byte) []byte {
 	}
 	return text
 }
+
+// empty reports whether nothing is in the set.
+func (b Bits) empty() bool {
+	for _, word := range b {
+		if word != 0 {
+			return false
+		}
+	}
+	return true
+}

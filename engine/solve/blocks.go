@@ -35,25 +35,33 @@ const (
 	blockShift   = 36         // parts of prices are summed in so many bits
 )
 
+// apart is a bound for which hosts are told apart by what they take, and items are taken by themselves that can go to few of them.
+func (m *model) apart(placed []int, charge int64) int64 {
+	f := newFluid(m, m.kindsApart(), charge)
+	f.ascend()
+	f.climb(100, 0.2, 0.02)
+	bound, _ := f.bound(placed)
+	return f.blocked(placed, bound)
+}
+
 // blocked is the bound of so many of each class with blocks taken by themselves; at least the given bound, which the fluid's own
 // prices prove.
 func (f *fluid) blocked(placed []int, bound int64) int64 {
-	s := newCoarse(f.m)
-	t := f.proof(s)
-	worth := f.worth(t, s)
+	p := newProof(f)
+	worth := p.worth()
 	var found []block
 	limit := f.steps + blockSteps
 	for _, b := range f.blocks(placed) {
 		if f.steps > limit {
 			break
 		}
-		if f.borne(&b, placed, t, s, worth) {
+		if borne(&b, p, placed, worth) {
 			found = append(found, b)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b block) int { return cmp.Compare(b.gain, a.gain) })
 	taken, blocked := make([]bool, len(f.kinds.all)), make([]bool, len(f.m.classes))
-	var sum, tolls money
+	var sum money
 	for _, b := range found {
 		if slices.ContainsFunc(b.kinds, func(n int32) bool { return taken[n] }) {
 			continue
@@ -71,10 +79,7 @@ func (f *fluid) blocked(placed []int, bound int64) int64 {
 			sum.add(int64(n), worth[c])
 		}
 	}
-	for b, toll := range t.toll {
-		tolls.add(f.m.budgets[b], toll)
-	}
-	return max(bound, sum.micros(tolls))
+	return max(bound, sum.micros(p.budgets()))
 }
 
 // blocks are the sets of kinds that some class can go to, and the classes that can go nowhere else: those that are worth most first.
@@ -110,7 +115,8 @@ func (f *fluid) blocks(placed []int) []block {
 }
 
 // borne works out what the block costs at least, and reports whether that is more than what it is worth.
-func (f *fluid) borne(b *block, placed []int, t tariff, s coarse, worth []int64) bool {
+func borne(b *block, p *proof, placed []int, worth []int64) bool {
+	f := p.f
 	inside := make([]bool, len(f.m.classes))
 	for _, c := range b.classes {
 		inside[c] = true
@@ -119,7 +125,7 @@ func (f *fluid) borne(b *block, placed []int, t tariff, s coarse, worth []int64)
 	for _, c := range b.classes {
 		worths.add(int64(placed[c]), worth[c])
 	}
-	x := &bearing{f: f, block: b, placed: placed, inside: inside, t: t, s: s, worth: worth}
+	x := &bearing{f: f, block: b, placed: placed, inside: inside, p: p, worth: worth}
 	for _, set := range f.kinds.sets {
 		x.reach = append(x.reach, slices.ContainsFunc(set, func(n int32) bool {
 			_, ok := slices.BinarySearch(b.kinds, n)
@@ -142,8 +148,7 @@ type bearing struct {
 	placed []int
 	inside []bool // the classes of the block
 	reach  []bool // the sets of kinds that have some of the block
-	t      tariff
-	s      coarse
+	p      *proof
 	worth  []int64
 }
 
@@ -157,20 +162,20 @@ func (x *bearing) cost(abroad []int64) (cost money, ok bool) {
 		least[i] = huge
 	}
 	for i, n := range b.kinds {
-		price := f.tolled(n, x.t)
+		price := x.p.price(&f.kinds.all[n])
 		unit, rest := abroad, int64(-1)
 		if abroad != nil {
 			rest = price - x.full(n, unit)
 		}
 		if rest < 0 {
-			unit = x.scaled(x.t.unit[int(n)*f.width:][:f.width], n)
+			unit = x.scaled(x.p.unit(n), n)
 			rest = price - x.full(n, unit)
 		}
 		ok = ok || rest > price/leastOfPrice
 		p.Hosts[i] = Host{Room: f.kinds.all[n].room, Price: rest >> moneyBits}
 		for j, c := range b.classes {
 			if _, takes := slices.BinarySearch(f.kinds.takers(int(c)), n); takes {
-				least[j] = min(least[j], f.load(c, unit, x.s))
+				least[j] = min(least[j], x.p.load(c, unit))
 			}
 		}
 	}
@@ -191,7 +196,7 @@ func (x *bearing) cost(abroad []int64) (cost money, ok bool) {
 func (x *bearing) full(n int32, unit []int64) int64 {
 	sum := int64(0)
 	for d, u := range unit {
-		sum = plus(sum, product(u, int(x.f.sized(n, d, x.s))))
+		sum = plus(sum, product(u, int(x.p.size(n, d))))
 	}
 	return sum
 }
@@ -205,7 +210,7 @@ func (x *bearing) scaled(row []int64, n int32) []int64 {
 		if x.inside[c] || x.worth[c] == 0 || !x.takes(c, n) {
 			continue
 		}
-		load := f.load(int32(c), row, x.s)
+		load := x.p.load(int32(c), row)
 		hi, lo := bits.Mul64(uint64(x.worth[c]), blockGrain)
 		if load <= 0 || hi >= uint64(load) {
 			return nil
@@ -245,14 +250,14 @@ func (x *bearing) abroad() []int64 {
 		if _, own := slices.BinarySearch(x.block.kinds, int32(n)); own {
 			continue
 		}
-		unit := x.scaled(x.t.unit[n*f.width:][:f.width], -1)
+		unit := x.scaled(x.p.unit(int32(n)), -1)
 		if unit == nil {
 			continue
 		}
 		var sum money
 		f.steps += len(x.block.kinds)
 		for _, own := range x.block.kinds {
-			sum.add(1, min(x.full(own, unit)/max(f.tolled(own, x.t)>>blockShift, 1), huge))
+			sum.add(1, min(x.full(own, unit)/max(x.p.price(&f.kinds.all[own])>>blockShift, 1), huge))
 		}
 		if best == nil || sum.above(least) == 0 && least.above(sum) > 0 {
 			best, least = unit, sum
@@ -270,10 +275,7 @@ func blockBound(p Problem) (least int64, steps int) {
 	f := newFluid(m, m.kinds(), 0)
 	f.ascend()
 	f.climb(blockClimb, 0.2, 0.02)
-	placed := make([]int, len(m.classes))
-	for c := range placed {
-		placed[c] = m.classes[c].count
-	}
+	placed := m.counts()
 	bound, worth := f.bound(placed)
 	least = f.wholes(placed, bound, worth, evidence{})
 	return least, f.steps
@@ -310,51 +312,4 @@ func (b *block) items(f *fluid, placed []int, p *Problem) {
 			p.Groups = append(p.Groups, Group{members, r.cap})
 		}
 	}
-}
-
-// load is what one item of the class comes to at prices for units of room, or huge if that is more; needs are rounded down, as in a proof.
-func (f *fluid) load(c int32, unit []int64, s coarse) int64 {
-	sum := int64(0)
-	for d, n := range f.m.classes[c].need {
-		sum = plus(sum, product(unit[d], int(s.need(d, n))))
-	}
-	for _, l := range f.capsOf[c] {
-		sum = plus(sum, unit[f.m.dims+int(l)])
-	}
-	return sum
-}
-
-// tolled is the price of a host of the kind in a proof.
-func (f *fluid) tolled(n int32, t tariff) int64 {
-	h := &f.kinds.all[n]
-	price := min(h.price+f.charge, topPrice) << moneyBits
-	for _, d := range h.draws {
-		price += t.toll[d.Budget] * d.Amount
-	}
-	return price
-}
-
-// sized is what the kind has of a dimension, or allows of a limit, in a proof.
-func (f *fluid) sized(n int32, d int, s coarse) int64 {
-	if d < f.m.dims {
-		return s.room(d, f.kinds.all[n].room[d])
-	}
-	return int64(f.limits[d-f.m.dims].cap)
-}
-
-// plus adds a sum.
-func (s *money) plus(other money) {
-	var carry uint64
-	s.lo, carry = bits.Add64(s.lo, other.lo, 0)
-	s.hi += other.hi + carry
-}
-
-// above is by how much the sum is above another, in micro-dollars rounded down; 0 if it is not.
-func (s money) above(other money) uint64 {
-	lo, borrow := bits.Sub64(s.lo, other.lo, 0)
-	hi, under := bits.Sub64(s.hi, other.hi, borrow)
-	if under != 0 || hi>>(moneyBits-1) != 0 {
-		return 0
-	}
-	return hi<<(64-moneyBits) | lo>>moneyBits
 }

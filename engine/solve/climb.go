@@ -205,3 +205,68 @@ func (f *fluid) value() float64 {
 	}
 	return sum
 }
+
+// uncharged returns the relaxation without the charge, at the best prices found from those as they stand.
+func (f *fluid) uncharged() *fluid {
+	g := newFluid(f.m, f.kinds, 0)
+	copy(g.share, f.share)
+	copy(g.toll, f.toll)
+	for l, fee := range f.fee {
+		g.fee[l] = max(fee-float64(f.charge)/g.limits[l].cap, 0)
+	}
+	g.climb(100, 0.2, 0.02)
+	return g
+}
+
+// fees is what all fees come to.
+func (f *fluid) fees() float64 {
+	fees := 0.0
+	for _, l := range f.lumps {
+		for _, k := range l.caps {
+			fees += float64(l.pieces * f.fee[k])
+		}
+	}
+	return fees
+}
+
+// mean is what is poured onto each kind over so many rounds around the best shares: each round by itself is one-sided.
+func (f *fluid) mean(rounds int) []float64 {
+	sum, trend := make([]float64, len(f.work.used)), f.work.trend
+	clear(trend)
+	swing := 0.0
+	for range rounds {
+		f.unitPrices(f.work.unit)
+		f.pourAll(0.01)
+		for i, u := range f.work.used {
+			sum[i] += u / float64(rounds)
+			trend[i] = float64(swing*trend[i]) + float64((1-swing)*u)
+		}
+		swing = 0.5
+		f.shift(trend, 0.02)
+	}
+	return sum
+}
+
+// scarcity is the share of a host's price that each dimension has, for each kind and dimension.
+func (f *fluid) scarcity() []float64 {
+	kinds := len(f.kinds.all)
+	f.unitPrices(f.work.unit)
+	out := make([]float64, 0, kinds*f.m.dims)
+	for n := range f.kinds.all {
+		price := f.kindPrice(int32(n)) + 1
+		for d, room := range f.kinds.all[n].room {
+			out = append(out, f.work.unit[d*kinds+n]*float64(room)/price)
+		}
+	}
+	return out
+}
+
+// opened is how many hosts of a kind are full when so much is poured.
+func (f *fluid) opened(n int32, poured []float64) float64 {
+	row, share := poured[int(n)*f.width:][:f.width], f.share[int(n)*f.width:][:f.width]
+	hosts := 0.0
+	for d, size := range f.sizes(n) {
+		hosts += float64(row[d] / size * share[d])
+	}
+	return hosts
+}

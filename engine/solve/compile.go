@@ -53,15 +53,12 @@ type row struct {
 	cap     int
 }
 
-// compile makes a problem ready for searching.
-func compile(p Problem) *model { return compileAmong(p, !p.Shared) }
-
-// compileAmong does so, for items that are all there are: no room is taken for larger then than what they need together.
-func compileAmong(p Problem, all bool) *model {
+// compile makes a problem ready for searching. Where no others come afterwards, no room is taken for larger than what all items need together.
+func compile(p Problem) *model {
 	m := &model{charge: p.Charge, shared: p.Shared, budgets: slices.Clone(p.Budgets), rationed: len(p.Budgets) > 0}
 	used := usedDims(p)
 	m.dims = len(used)
-	order := m.addHosts(p, used, all)
+	order := m.addHosts(p, used)
 	m.addClasses(p, used, order)
 	m.addGroups(p)
 	return m
@@ -88,11 +85,11 @@ func usedDims(p Problem) []int {
 }
 
 // addHosts fills m.hosts with the hosts that can be a best choice, and returns for each host of the model its position in the problem.
-func (m *model) addHosts(p Problem, used []int, whole bool) []int {
+func (m *model) addHosts(p Problem, used []int) []int {
 	sets, setOf := distinctSets(p)
 	welcome := welcomes(p, sets)
 	all := usableHosts(p, used)
-	if whole {
+	if !p.Shared {
 		t := newTotals(p, used, sets, setOf)
 		for i := range all {
 			t.limit(all[i].room, welcome[i])
@@ -225,16 +222,6 @@ func totalDraws(draws []Draw) []Draw {
 	return out
 }
 
-// overdrawn reports whether times hosts that draw so would exceed what is left of the budgets.
-func overdrawn(draws []Draw, left []int64, times int64) bool {
-	for _, d := range draws {
-		if d.Amount > left[d.Budget]/times {
-			return true
-		}
-	}
-	return false
-}
-
 // addClasses fills m.classes, putting aside the items that no host can hold.
 func (m *model) addClasses(p Problem, used []int, order []int) {
 	sets, setOf := distinctSets(p)
@@ -355,40 +342,4 @@ func (m *model) addGroups(p Problem) {
 		m.classes[k].conflicts = slices.Compact(m.classes[k].conflicts)
 		m.classes[k].bound = len(m.classes[k].conflicts)+len(m.classes[k].rows) > 0
 	}
-}
-
-// fits reports whether need fits into free.
-func fits(need, free []int64) bool {
-	for d, n := range need {
-		if n > free[d] {
-			return false
-		}
-	}
-	return true
-}
-
-// times returns how often need fits into free, at most limit times.
-func times(need, free []int64, limit int) int {
-	if limit <= 0 || !fits(need, free) {
-		return 0
-	}
-	if limit == 1 {
-		return 1
-	}
-	for d, n := range need {
-		if n > 0 && int64(limit) > free[d]/n {
-			limit = int(free[d] / n)
-		}
-	}
-	return limit
-}
-
-// empty reports whether nothing is in the set.
-func (b Bits) empty() bool {
-	for _, word := range b {
-		if word != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -8,7 +8,7 @@
 //
 // Let items be poured like water, and the problem becomes easy: a linear program, whose prices say what a millicore here and a
 // mebibyte there are worth (fluid.go). Two things follow. What all items together are worth at such prices is a bound: no plan costs
-// less (bound.go recomputes it in integers, rounded the safe way). And the prices tell the search which items belong on which hosts.
+// less (proof.go recomputes it in integers, rounded the safe way). And the prices tell the search which items belong on which hosts.
 //
 // # The search
 //
@@ -22,15 +22,15 @@
 //	unit.go      its prices a unit, and which kinds of hosts matter at these
 //	climb.go     its prices, better from round to round
 //	fill.go      one host: item after item, such that what matters runs out at the same time
-//	best.go      and which item is the next one: the best of many scores, again and again while it gets worse
+//	tournament.go and which item is the next one: the best of many scores, again and again while it gets worse
 //	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found again as items get fewer
 //	mix.go       another start: the relaxation's mix of hosts, all opened at once, and every item where free room points its way
-//	fullest.go   the load of a host that is worth most, in whole items
+//	knapsack.go  the load of a host that is worth most, in whole items
 //	master.go    the linear program of patterns, a pattern being what one host holds
 //	patterns.go  where there are few classes: a start from that program, rounded, and a tighter bound
 //	blocks.go    a bound that takes items by themselves that few hosts take
 //	simplex.go   the relaxation solved to the end, beside hosts that are open already
-//	table.go     a small linear program: hosts of each kind that meet some demands
+//	tableau.go   a small linear program: hosts of each kind that meet some demands
 //	whole.go     how many hosts of each kind there are at least, counted in whole hosts: a tighter bound of price and charge
 //	improver.go  a solution of which hosts are emptied, and how items come into free room
 //	regroup.go   a few hosts at once for what was on others, so that the last of them does not stand half empty

@@ -6,49 +6,6 @@ const (
 	maxSplits = 1_000_000
 )
 
-// Handful is how few items have a host more or less make up much of the whole. So there the charge decides what is best, as long as
-// the price stays bearable. More items even out, and the least price needs few hosts anyway.
-const Handful = 24
-
-// Bearable is the price that a handful of items may have, for the sake of fewer hosts, where the least is known.
-func Bearable[T ~int64](least T) T { return least + least/20 }
-
-// exactly offers the best solution of a tiny problem, and reports whether nothing better is to be found. Of a handful of items, that
-// is the best of those that are bearable and not dearer than what is known.
-func (s *search) exactly() bool {
-	x := s.m.parts()
-	if x == nil {
-		return false
-	}
-	free := x.solve(0)
-	s.proven = s.m.cost(free)
-	handful := s.m.items() <= Handful
-	var best *solution
-	if handful {
-		best = x.within(s.proven, s.bearable(free))
-	} else {
-		best = x.solve(s.m.charge)
-	}
-	s.steps += x.steps
-	solved := s.affordable(best)
-	switch {
-	case solved && handful:
-		s.give(best)
-	case s.affordable(free):
-		s.give(free)
-	}
-	return solved
-}
-
-// bearable is what a handful of items may cost when the solution has the least price.
-func (s *search) bearable(free *solution) int64 {
-	most := Bearable(s.proven)
-	if s.m.missing(s.given, free) == 0 {
-		most = min(most, s.m.cost(s.given))
-	}
-	return most
-}
-
 // parts knows of each part of the items, a number in a mixed radix with one digit a class, the cheapest host that holds it whole.
 type parts struct {
 	m      *model
@@ -58,8 +15,8 @@ type parts struct {
 	host   []int32
 }
 
-// parts returns the parts of all items and their hosts, or nil when the problem is not tiny.
-func (m *model) parts() *parts {
+// newParts returns the parts of all items and their hosts, or nil when the problem is not tiny.
+func newParts(m *model) *parts {
 	states, splits := 1, 1
 	for c := range m.classes {
 		n := m.classes[c].count

@@ -12,42 +12,6 @@ import (
 
 var figureSeeds = flag.Int("figures", 0, "print the table of figures over so many seeds")
 
-type figure struct {
-	name    string
-	market  market
-	work    workload
-	n       int
-	classes int
-}
-
-func figures() []figure {
-	cmr32, cmr, gpu := cmrMarket(3, 32), cmrMarket(3, 192), gpuMarket(3)
-	return []figure{
-		{"homog/cmr", cmr, homog, 1000, 1},
-		{"lognorm/cmr", cmr, lognorm, 1000, 40},
-		{"compl/cmr", cmr, compl, 1000, 40},
-		{"constr/cmr", cmr, constr, 1000, 60},
-		{"bench/cmr", cmr, onePerNode, 1000, 500},
-		{"homog/cmr32", cmr32, homog, 1000, 1},
-		{"lognorm/cmr32", cmr32, lognorm, 1000, 40},
-		{"compl/cmr32", cmr32, compl, 1000, 40},
-		{"constr/cmr32", cmr32, constr, 1000, 60},
-		{"bench/cmr32", cmr32, onePerNode, 1000, 500},
-		{"gpumix/gpu32", gpu, gpumix, 1000, 50},
-		{"unique/cmr32", cmr32, unique, 1000, 0},
-		{"lognorm/cmr32", cmr32, lognorm, 10_000, 400},
-		{"compl/cmr32", cmr32, compl, 10_000, 400},
-		{"constr/cmr32", cmr32, constr, 10_000, 640},
-		{"bench/cmr32", cmr32, onePerNode, 10_000, 1100},
-		{"lognorm/cmr", cmr, lognorm, 10_000, 400},
-		{"gpumix/gpu32", gpu, gpumix, 10_000, 480},
-		{"unique/cmr32", cmr32, unique, 10_000, 0},
-		{"homog/cmr32", cmr32, homog, 100_000, 1},
-		{"lognorm/cmr32", cmr32, lognorm, 100_000, 800},
-		{"lognorm/cmr32", cmr32, lognorm, 50_000, 10_000},
-	}
-}
-
 var figureSteps = flag.Int("figuresteps", 0, "counted steps of each figure")
 
 var figureCharge = flag.Int64("figurecharge", 20_000, "charge per host, micro-dollars per hour")

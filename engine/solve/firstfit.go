@@ -74,16 +74,6 @@ func (m *model) newOpen(c int32) *open {
 	return o
 }
 
-func (m *model) mostRoom(hosts []int32) []int64 {
-	most := make([]int64, m.dims)
-	for _, h := range hosts {
-		for d, room := range m.hosts[h].room {
-			most[d] = max(most[d], room)
-		}
-	}
-	return most
-}
-
 // addable returns how many items of the class, at most limit, some candidate could still take. The floor holds none of them, but the class.
 func (m *model) addable(o *open, c int32, limit int, f *floor) int {
 	k := &m.classes[c]
@@ -183,12 +173,4 @@ func (m *model) close(o *open, s *solution, left []int64) {
 	for _, it := range o.items {
 		s.left[it.class] += it.n * rest
 	}
-}
-
-// affordable returns how many hosts that draw so, at most limit, the budgets allow.
-func affordable(draws []Draw, left []int64, limit int) int {
-	for _, d := range draws {
-		limit = int(min(int64(limit), max(left[d.Budget], 0)/d.Amount))
-	}
-	return limit
 }

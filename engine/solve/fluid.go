@@ -2,7 +2,6 @@ package solve
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 )
 
@@ -14,14 +13,6 @@ import (
 //
 // Hosts of equal room, price and draws, such as one type in several zones, are of one kind and share their prices: the relaxation
 // pretends that an item which may go to one of them may go to all.
-
-// kinds are the hosts as the relaxation sees them, and which of them items can go to.
-type kinds struct {
-	of    []int32 // the kind of each host
-	all   []host  // one host of each kind
-	sets  [][]int32
-	setOf []int32 // for each class the set of kinds that can take it
-}
 
 // lump is classes that the relaxation cannot tell apart but by amount: nearly equal proportions, equal kinds, equal caps.
 type lump struct {
@@ -74,82 +65,10 @@ func newFluid(m *model, kinds *kinds, charge int64) *fluid {
 	f.work = newDesk(len(f.kinds.all), f.width, m.dims)
 	f.addSizes()
 	f.addLumps()
-	counts := make([]int, len(m.classes))
-	for c := range counts {
-		counts[c] = m.classes[c].count
-	}
-	f.weigh(counts)
+	f.weigh(m.counts())
 	f.evenShares()
 	return f
 }
-
-// kinds gathers the hosts of the model, in their order.
-func (m *model) kinds() *kinds { return m.kindsBy(nil) }
-
-// kindsApart gathers them such that hosts of one kind also take the same classes: there are more kinds then, such as one type in
-// several pools, and less is pretended.
-func (m *model) kindsApart() *kinds {
-	welcome := make([]Bits, len(m.hosts))
-	for h := range welcome {
-		welcome[h] = NewBits(len(m.classes))
-	}
-	for c := range m.classes {
-		m.classes[c].takers.each(func(h int) { welcome[h].Set(c) })
-	}
-	return m.kindsBy(welcome)
-}
-
-// kindsBy gathers the hosts, and keeps those apart that welcome other classes, if that is told.
-func (m *model) kindsBy(welcome []Bits) *kinds {
-	k := &kinds{of: make([]int32, len(m.hosts)), setOf: make([]int32, len(m.classes))}
-	known := make(map[string]int32)
-	var b []byte
-	for h := range m.hosts {
-		b = m.hosts[h].appendKind(b[:0])
-		if welcome != nil {
-			b = welcome[h].append(b)
-		}
-		n, ok := known[string(b)]
-		if !ok {
-			n = int32(len(k.all))
-			known[string(b)] = n
-			k.all = append(k.all, m.hosts[h])
-		}
-		k.of[h] = n
-	}
-	clear(known)
-	in := NewBits(len(k.all))
-	for c := range m.classes {
-		clear(in)
-		m.classes[c].takers.each(func(h int) { in.Set(int(k.of[h])) })
-		b = in.append(b[:0])
-		s, ok := known[string(b)]
-		if !ok {
-			s = int32(len(k.sets))
-			known[string(b)] = s
-			var set []int32
-			in.each(func(n int) { set = append(set, int32(n)) })
-			k.sets = append(k.sets, set)
-		}
-		k.setOf[c] = s
-	}
-	return k
-}
-
-// appendKind names the kind of the host.
-func (h *host) appendKind(b []byte) []byte {
-	b = binary.AppendVarint(b, h.price)
-	for _, room := range h.room {
-		b = binary.AppendVarint(b, room)
-	}
-	for _, d := range h.draws {
-		b = binary.AppendVarint(binary.AppendVarint(b, int64(d.Budget)), d.Amount)
-	}
-	return b
-}
-
-// takers are the kinds that can take the class.
-func (k *kinds) takers(c int) []int32 { return k.sets[k.setOf[c]] }
 
 // addLimits finds the caps that could bind: there are more items than the cap, and some host could hold more.
 func (f *fluid) addLimits() {
@@ -202,14 +121,6 @@ func (f *fluid) addSizes() {
 			f.size = append(f.size, f.limits[l].cap)
 		}
 	}
-}
-
-func allHosts(m *model) []int32 {
-	all := make([]int32, len(m.hosts))
-	for i := range all {
-		all[i] = int32(i)
-	}
-	return all
 }
 
 // addLumps gathers the classes: those of one lump go to the same kinds under the same caps and need things in nearly the same proportion.
@@ -277,14 +188,6 @@ func direction(need []int64, scale []float64, grain float64) uint64 {
 		hash = mix(hash ^ uint64(float64(float64(n)*scale[d])/sum*grain))
 	}
 	return hash
-}
-
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 func hash32(words []int32) uint64 {

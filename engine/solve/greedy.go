@@ -153,3 +153,18 @@ func (k *packer) repeats(draws []Draw, budgets []int64) int {
 	}
 	return affordable(draws, budgets, max(n/2, 1))
 }
+
+// complete has the greedy search place what is left beside some hosts, on hosts that are dearer than the cheapest by up to the loose part.
+func (k *packer) complete(near *fluid, loose float64, nodes []node, budgets []int64) *solution {
+	if slices.ContainsFunc(k.rem, func(n int) bool { return n > 0 }) {
+		p := near.clone()
+		p.weigh(k.rem)
+		p.climb(8, 0.2, 0.02)
+		nodes = append(nodes, k.greedy(p.prices(loose), style{slack: 1, pull: .5, again: .9, loose: .1}, allClasses(k.m), budgets)...)
+	}
+	out := &solution{nodes: nodes, left: slices.Clone(k.rem)}
+	for i := range out.nodes {
+		k.m.downsize(&out.nodes[i], budgets)
+	}
+	return out
+}

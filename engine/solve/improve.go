@@ -15,24 +15,20 @@ const (
 	savingShare   = 4000
 )
 
-// smallItemCount is a number of items for which few hosts are opened. These have to suit the items in size, so that hosts come into
-// question that are dearer for it.
-const smallItemCount = 100
-
 // changes is how many are tried at least in a window: more where there are few items, which costs little time.
-func (m *model) changes() int {
-	if m.items() <= 3*smallItemCount {
+func changes(items int) int {
+	if items <= 3*smallItemCount {
 		return 150
 	}
 	return 60
 }
 
 // improve works on s until the packer has counted so many steps in all, a window has saved little, or enough says that it is.
-func (k *packer) improve(s *solution, p *pricing, budgets []int64, limit int, enough func(goal int64) bool) *solution {
-	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, coin: 1, hosts: p.hosts}
+func improve(k *packer, s *solution, p *pricing, limit int, enough func(goal int64) bool) *solution {
+	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: k.m.drawn(s), dice: 1, coin: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)
-	goal, window, changes := k.m.goal(s), (limit-k.steps)/savingWindows, k.m.changes()
+	goal, window, changes := k.m.goal(s), (limit-k.steps)/savingWindows, changes(k.m.items())
 	before, until, tried := goal, k.steps+window, 0
 	for k.steps < limit && len(v.nodes) > 0 && !enough(goal) {
 		goal -= v.step()

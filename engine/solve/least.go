@@ -4,38 +4,48 @@ package solve
 // better bound where that is close to goal, which is what a known way costs.
 func Bound(p Problem, goal int64) int64 {
 	p.Charge = 0
-	return least(p, evidence{goal: goal})
+	return least(p, proving{evidence: evidence{goal: goal}})
 }
 
 // Spend is Bound of price and charge together, looked for longer.
-func Spend(p Problem, goal int64) int64 { return least(p, evidence{goal: goal, thorough: true}) }
+func Spend(p Problem, goal int64) int64 {
+	return least(p, proving{evidence: evidence{goal: goal}, charge: p.Charge, thorough: true})
+}
 
-// least is what placing all items costs at least, with the charge.
-func least(p Problem, e evidence) int64 {
+// proving is how a bound is looked for.
+type proving struct {
+	evidence evidence // what is known of ways to place the items
+	charge   int64    // for each host
+	thorough bool     // the bound is for a person, who can wait for a better one
+}
+
+// least is what placing all items costs at least.
+func least(p Problem, how proving) int64 {
 	m := compile(p)
 	a := Answer{Duals: make([]int64, len(p.Items))}
 	for _, seed := range p.Seeds {
 		for _, n := range seed.Nodes {
 			if out, ok := m.readNode(n); ok {
-				e.hosts = append(e.hosts, out)
+				how.evidence.hosts = append(how.evidence.hosts, out)
 			}
 		}
 	}
-	m.prove(&a, make([]int, len(m.classes)), m.charge, e)
+	m.prove(&a, make([]int, len(m.classes)), how)
 	return a.Bound
 }
 
 // Worth returns the bound, and what one of each item is worth at its prices, in micro-dollars per hour, where others may come beside
 // them: what is left of a host is no loss.
 func Worth(p Problem) (least int64, worth []int64) {
-	m := compileAmong(p, false)
+	p.Shared = true
+	m := compile(p)
 	a := Answer{Duals: make([]int64, len(p.Items))}
-	m.prove(&a, make([]int, len(m.classes)), 0, evidence{})
+	m.prove(&a, make([]int, len(m.classes)), proving{})
 	return a.Bound, a.Duals
 }
 
-// prove fills in what placing all but what is left costs at least, with a charge for each host, and what items are worth then.
-func (m *model) prove(a *Answer, left []int, charge int64, e evidence) {
+// prove fills in what placing all but what is left costs at least, and what items are worth then.
+func (m *model) prove(a *Answer, left []int, how proving) {
 	if len(m.classes) == 0 {
 		return
 	}
@@ -43,30 +53,21 @@ func (m *model) prove(a *Answer, left []int, charge int64, e evidence) {
 	for c := range placed {
 		placed[c] = m.classes[c].count - left[c]
 	}
-	f := newFluid(m, m.kinds(), charge)
+	f := newFluid(m, m.kinds(), how.charge)
 	f.ascend()
-	if e.thorough {
+	if how.thorough {
 		f.climb(100, 0.2, 0.02)
 	}
 	bound, worth := f.bound(placed)
-	a.Bound = f.wholes(placed, bound, worth, e)
-	if e.thorough {
-		a.Bound = max(a.Bound, m.apart(placed, charge))
+	a.Bound = f.wholes(placed, bound, worth, how.evidence)
+	if how.thorough {
+		a.Bound = max(a.Bound, m.apart(placed, how.charge))
 	}
-	if e.thorough && a.Bound < e.goal {
-		a.Bound = f.inWholeHosts(placed, a.Bound, e.goal)
+	if how.thorough && a.Bound < how.evidence.goal {
+		a.Bound = f.inWholeHosts(placed, a.Bound, how.evidence.goal)
 	}
 	a.Steps += f.steps
 	for c, w := range worth {
 		a.Duals[m.classes[c].item] = w >> moneyBits
 	}
-}
-
-// apart is a bound for which hosts are told apart by what they take, and items are taken by themselves that can go to few of them.
-func (m *model) apart(placed []int, charge int64) int64 {
-	f := newFluid(m, m.kindsApart(), charge)
-	f.ascend()
-	f.climb(100, 0.2, 0.02)
-	bound, _ := f.bound(placed)
-	return f.blocked(placed, bound)
 }

@@ -13,8 +13,9 @@ import (
 
 // mixture is that start.
 type mixture struct {
-	s      *search
+	m      *model
 	k      *packer
+	near   *fluid
 	hosts  []int32   // of each open host
 	free   []int64   // of each open host, dims numbers
 	weight []float64 // of each host of the model and dimension, how scarce it is there
@@ -31,21 +32,20 @@ type rated struct {
 // mixRounds is how many rounds of pouring the mix is the mean of.
 const mixRounds = 30
 
-// mixed is the start from the relaxation's mix; nil if that opens no host, or so many that it would take more than most steps.
-func (s *search) mixed(most int) *solution {
-	x := &mixture{s: s, k: s.packer}
-	f := s.near.clone()
+// mixed is the start from the mix of hosts of the relaxation, which looks at those that are near; the greedy search, which places what is
+// left over, looks at hosts that are dearer than the cheapest by up to the loose part. It is nil if the mix opens no host, or so many that it would take more than most steps.
+func (k *packer) mixed(near *fluid, loose float64, most int) *solution {
+	m := k.m
+	x := &mixture{m: m, k: k, near: near}
+	f := near.clone()
 	poured := f.mean(mixRounds)
 	x.weigh(f)
 	x.open(f, poured)
-	if len(x.hosts) == 0 || len(x.hosts)*len(s.m.classes) > most {
+	if len(x.hosts) == 0 || len(x.hosts)*len(m.classes) > most {
 		return nil
 	}
-	k := x.k
-	for c := range k.rem {
-		k.rem[c] = s.m.classes[c].count
-	}
-	budgets := slices.Clone(s.m.budgets)
+	copy(k.rem, m.counts())
+	budgets := slices.Clone(m.budgets)
 	x.nodes = make([]node, len(x.hosts))
 	for i, h := range x.hosts {
 		x.nodes[i] = node{host: h, times: 1}
@@ -55,78 +55,35 @@ func (s *search) mixed(most int) *solution {
 	}
 	x.nodes = slices.DeleteFunc(x.nodes, func(n node) bool { return len(n.items) == 0 })
 	for i := range x.nodes {
-		if overdrawn(s.m.hosts[x.nodes[i].host].draws, budgets, 1) {
+		if overdrawn(m.hosts[x.nodes[i].host].draws, budgets, 1) {
 			return nil
 		}
-		s.m.refund(&x.nodes[i], budgets, -1)
+		m.refund(&x.nodes[i], budgets, -1)
 	}
-	return s.complete(x.nodes, budgets)
-}
-
-// complete has the greedy search place what is left beside some hosts.
-func (s *search) complete(nodes []node, budgets []int64) *solution {
-	k := s.packer
-	if slices.ContainsFunc(k.rem, func(n int) bool { return n > 0 }) {
-		p := s.near.clone()
-		p.weigh(k.rem)
-		p.climb(8, 0.2, 0.02)
-		nodes = append(nodes, k.greedy(p.prices(0.1*s.wide()), style{slack: 1, pull: .5, again: .9, loose: .1}, allClasses(s.m), budgets)...)
-	}
-	out := &solution{nodes: nodes, left: slices.Clone(k.rem)}
-	for i := range out.nodes {
-		s.m.downsize(&out.nodes[i], budgets)
-	}
-	return out
-}
-
-// mean is what is poured onto each kind over so many rounds around the best shares: each round by itself is one-sided.
-func (f *fluid) mean(rounds int) []float64 {
-	sum, trend := make([]float64, len(f.work.used)), f.work.trend
-	clear(trend)
-	swing := 0.0
-	for range rounds {
-		f.unitPrices(f.work.unit)
-		f.pourAll(0.01)
-		for i, u := range f.work.used {
-			sum[i] += u / float64(rounds)
-			trend[i] = float64(swing*trend[i]) + float64((1-swing)*u)
-		}
-		swing = 0.5
-		f.shift(trend, 0.02)
-	}
-	return sum
+	return k.complete(near, loose, x.nodes, budgets)
 }
 
 // weigh says how scarce each dimension is on each host: the share of its price.
 func (x *mixture) weigh(f *fluid) {
-	m := x.s.m
-	f.unitPrices(f.work.unit)
-	kinds := len(f.kinds.all)
+	m, scarcity := x.m, f.scarcity()
 	x.weight = make([]float64, len(m.hosts)*m.dims)
 	for h := range m.hosts {
-		n := f.kinds.of[h]
-		price := f.kindPrice(n) + 1
-		for d, room := range m.hosts[h].room {
-			x.weight[h*m.dims+d] = f.work.unit[d*kinds+int(n)]*float64(room)/price + 0.02
+		for d, share := range scarcity[int(f.kinds.of[h])*m.dims:][:m.dims] {
+			x.weight[h*m.dims+d] = share + 0.02
 		}
 	}
 }
 
 // open opens as many hosts as were poured full, rounded down.
 func (x *mixture) open(f *fluid, poured []float64) {
-	m := x.s.m
+	m := x.m
 	byKind := make([][]int32, len(f.kinds.all))
 	for h := range m.hosts {
 		byKind[f.kinds.of[h]] = append(byKind[f.kinds.of[h]], int32(h))
 	}
 	want := x.demand()
 	for _, n := range f.look {
-		row, share := poured[int(n)*f.width:][:f.width], f.share[int(n)*f.width:][:f.width]
-		hosts := 0.0
-		for d, size := range f.sizes(n) {
-			hosts += float64(row[d] / size * share[d])
-		}
-		sum := 0.0
+		hosts, sum := f.opened(n, poured), 0.0
 		for _, h := range byKind[n] {
 			sum += want[h]
 		}
@@ -148,9 +105,9 @@ func (x *mixture) open(f *fluid, poured []float64) {
 
 // demand is how much of the worth of all items each host of a kind is wanted for: what can go to several is wanted of all alike.
 func (x *mixture) demand() []float64 {
-	m := x.s.m
+	m := x.m
 	out := make([]float64, len(m.hosts))
-	p := x.s.near.prices(1e9)
+	p := x.near.prices(1e9)
 	for c := range m.classes {
 		n := 0
 		m.classes[c].takers.each(func(int) { n++ })
@@ -162,7 +119,7 @@ func (x *mixture) demand() []float64 {
 
 // order is the classes, the largest first.
 func (x *mixture) order() []int32 {
-	m := x.s.m
+	m := x.m
 	most := m.mostRoom(allHosts(m))
 	size := make([]float64, len(m.classes))
 	for c := range m.classes {
@@ -178,7 +135,7 @@ func (x *mixture) order() []int32 {
 // place puts the items of a class onto the open hosts, as far as they fit: each where it points the same way as the free
 // room. Of many items several are placed at a time, on several of the best hosts.
 func (x *mixture) place(c int32) {
-	m, k := x.s.m, x.k
+	m, k := x.m, x.k
 	class := &m.classes[c]
 	each := max(class.count/max(len(x.hosts), 1), 1)
 	k.floor.put(m, c, 0)
@@ -200,7 +157,7 @@ const atATime = 8
 
 // rank ranks the open hosts that take an item of the class, the best first, and reports whether there are any.
 func (x *mixture) rank(c int32) bool {
-	m := x.s.m
+	m := x.m
 	class := &m.classes[c]
 	x.ranked = x.ranked[:0]
 	x.k.steps += len(x.hosts)
@@ -216,7 +173,7 @@ func (x *mixture) rank(c int32) bool {
 
 // score is how well a need points the way of the free room.
 func (x *mixture) score(h int32, need, free []int64) float64 {
-	m := x.s.m
+	m := x.m
 	room, weight := m.hosts[h].room, x.weight[int(h)*m.dims:][:m.dims]
 	along, length, size := 0.0, 0.0, 0.0
 	for d, n := range need {
@@ -230,7 +187,7 @@ func (x *mixture) score(h int32, need, free []int64) float64 {
 
 // addable is how many of the class, which is on the floor alone, the open host can take, at most limit.
 func (x *mixture) addable(i int, c int32, limit int) int {
-	m := x.s.m
+	m := x.m
 	class := &m.classes[c]
 	limit = min(limit, class.cap)
 	for _, it := range x.nodes[i].items {

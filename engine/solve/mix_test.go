@@ -6,15 +6,6 @@ import (
 	"testing"
 )
 
-// ready is a search that has its prices, as pour begins with.
-func ready(p Problem) *search {
-	m := compile(p)
-	s := &search{m: m, packer: newPacker(m)}
-	s.start(p)
-	s.relax()
-	return s
-}
-
 // The start from the relaxation's mix keeps every rule and leaves out nothing that hosts can take, whatever the items.
 func TestMixIsValid(t *testing.T) {
 	cmr, gpu := cmrMarket(3, 64), gpuMarket(2)
@@ -25,12 +16,14 @@ func TestMixIsValid(t *testing.T) {
 		} {
 			p := f.work(rand.New(rand.NewPCG(seed, 3)), &f.market, 300, 30)
 			p.Charge = 20_000
-			s := ready(p)
-			x := s.mixed(DefaultSteps)
+			m := compile(p)
+			f := newFluid(m, m.kinds(), m.charge)
+			f.ascend()
+			x := newPacker(m).mixed(f.narrow(maxHostExcess), 0.1, DefaultSteps)
 			if x == nil {
 				continue
 			}
-			if wrong := check(p, s.m.answer(p, x)); len(wrong) > 0 {
+			if wrong := check(p, m.answer(p, x)); len(wrong) > 0 {
 				t.Errorf("%s, seed %d: %v", name, seed, wrong[:min(5, len(wrong))])
 			}
 			if slices.ContainsFunc(x.left, func(n int) bool { return n > 0 }) {

@@ -8,18 +8,20 @@ import (
 // The relaxation pours, and no host is ever filled as well as that: three items of a third and a bit do not fit. A tighter bound
 // takes whole items. Where no load of any host, in whole items, is worth more than the host costs, no plan costs less than all items
 // together are worth. Such worths come from the linear program of patterns, a pattern being what one host holds (master.go); its
-// patterns are found one after the other: where a load is worth more than its host (fullest.go), that is one that is missing.
+// patterns are found one after the other: where a load is worth more than its host (knapsack.go), that is one that is missing.
 // However far that has come, the worths become a proof when they are made smaller until no load is worth too much.
 
 const (
 	maxPatternClasses = 40        // more classes leave little room unused, and the linear program would take long
-	maxPatternPrice   = 1 << 32   // hosts that cost more are not reckoned with in so many bits
 	patternRounds     = 60        // how often patterns are looked for
 	newPatterns       = 40        // how many are taken from one round
 	patternsClose     = 1.001     // how close to the linear program a proof need come
 	smoothing         = 0.6       // how much of the best worths known so far is in those that are tried
 	patternSteps      = 1_000_000 // bound on the counted work
 )
+
+// closeEnough is how close to the relaxation a plan is close enough to be improved no more, and how close to a plan a bound is.
+const closeEnough = 1.005
 
 // patterns looks for worths in whole items.
 type patterns struct {
@@ -36,15 +38,13 @@ type patterns struct {
 
 // evidence is what is known of ways to place the items.
 type evidence struct {
-	goal  int64  // what they can be placed for, to which the bound need not come closer than close; 0: that is not known
+	goal  int64  // what they can be placed for, to which the bound need not come closeEnough than close; 0: that is not known
 	hosts []node // that were filled with some of them
-
-	thorough bool // the bound is for a person, who can wait for a better one
 }
 
 // wholes improves on a bound, which what items are worth proves, by what is known of whole items.
 func (f *fluid) wholes(placed []int, bound int64, worth []int64, e evidence) int64 {
-	if e.goal > 0 && float64(bound)*closer >= float64(e.goal) {
+	if e.goal > 0 && float64(bound)*closeEnough >= float64(e.goal) {
 		return bound
 	}
 	x := &patterns{full: loosest(f), m: f.m, count: placed, bound: bound, proven: worth, limit: patternSteps}
@@ -53,37 +53,28 @@ func (f *fluid) wholes(placed []int, bound int64, worth []int64, e evidence) int
 	}
 	x.begin(e.hosts)
 	x.search(e.goal)
-	f.steps += x.full.steps + x.lp.steps
+	f.steps += x.steps()
 	return x.bound
 }
 
-// patternPart is the part of the steps that a start from patterns may take.
-const patternPart = 2
-
-// patterned is a start from the linear program of patterns: of each as many hosts as it says, rounded down. The greedy
-// search places the rest.
-func (s *search) patterned(most int) *solution {
-	m := s.m
-	if len(m.classes) > maxPatternClasses {
+// startPatterns solves the linear program of patterns at the prices of a relaxation, from patterns that are known; nil if that cannot be done.
+func startPatterns(f *fluid, counts []int, known []node, limit int) *patterns {
+	if len(f.m.classes) > maxPatternClasses {
 		return nil
 	}
-	f := s.near.clone()
-	counts := make([]int, len(m.classes))
-	for c := range counts {
-		counts[c] = m.classes[c].count
-	}
+	f = f.clone()
 	bound, worth := f.bound(counts)
-	x := &patterns{full: newFullest(f), m: m, count: counts, bound: bound, proven: worth, limit: most}
+	x := &patterns{full: newFullest(f), m: f.m, count: counts, bound: bound, proven: worth, limit: limit}
 	if !x.suits() || !x.singles() {
 		return nil
 	}
-	x.begin(s.best.nodes)
+	x.begin(known)
 	x.search(0)
-	s.steps += x.full.steps + x.lp.steps
-	copy(s.packer.rem, counts)
-	budgets := slices.Clone(m.budgets)
-	return s.complete(x.open(s.packer.rem, budgets), budgets)
+	return x
 }
+
+// steps is the counted work.
+func (x *patterns) steps() int { return x.full.steps + x.lp.steps }
 
 // open opens as many hosts of each pattern as the linear program says, rounded down, and takes what they hold from what is left.
 func (x *patterns) open(rem []int, budgets []int64) []node {
@@ -128,9 +119,7 @@ func (x *patterns) begin(known []node) {
 	for _, n := range known {
 		x.lp.columns = append(x.lp.columns, column{n.host, float64(x.full.price(n.host)), n.items})
 	}
-	for b, toll := range x.full.t.toll {
-		x.tolls.add(x.m.budgets[b], toll)
-	}
+	x.tolls = x.full.proof.budgets()
 }
 
 // suits reports whether the problem is one that this can be done for.
@@ -138,7 +127,7 @@ func (x *patterns) suits() bool {
 	if len(x.m.classes) > maxPatternClasses || len(x.m.classes) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(x.m.hosts, func(h host) bool { return h.price > maxPatternPrice })
+	return !slices.ContainsFunc(x.m.hosts, func(h host) bool { return h.price > maxWholePrice })
 }
 
 // singles finds for each class the host on which it is cheapest alone.
@@ -178,7 +167,7 @@ func (x *patterns) search(goal int64) {
 		if better {
 			copy(stable, tried)
 		}
-		if goal > 0 && float64(x.bound)*closer >= float64(goal) || float64(x.bound)*patternsClose >= x.value() || x.full.steps+x.lp.steps > x.limit {
+		if goal > 0 && float64(x.bound)*closeEnough >= float64(goal) || float64(x.bound)*patternsClose >= x.value() || x.steps() > x.limit {
 			return
 		}
 		gains := false
@@ -199,7 +188,7 @@ func (x *patterns) search(goal int64) {
 
 // value is what the linear program costs, in micro-dollars.
 func (x *patterns) value() float64 {
-	tolls, _ := bits.Div64(x.tolls.hi&(1<<moneyBits-1), x.tolls.lo, 1<<moneyBits)
+	tolls, _ := x.tolls.whole()
 	return x.lp.value()/(1<<moneyBits) - float64(tolls)
 }
 

@@ -22,7 +22,7 @@ type search struct {
 // How close to the relaxation is close enough to try no other style, and to improve no more.
 const (
 	close  = 1.015
-	closer = 1.005
+	closer = closeEnough
 )
 
 // offer makes s the best solution if it is: what leaves out less is better, then what costs less with the charge.
@@ -52,20 +52,6 @@ func (s *search) give(x *solution) {
 	}
 }
 
-// affordable offers a solution that was found without looking at budgets, if they allow it.
-func (s *search) affordable(x *solution) bool {
-	if x == nil {
-		return false
-	}
-	for _, left := range s.m.drawn(x) {
-		if left < 0 {
-			return false
-		}
-	}
-	s.offer(x)
-	return true
-}
-
 // lacking reports whether the best solution leaves something out.
 func (s *search) lacking() bool {
 	return slices.ContainsFunc(s.best.left, func(n int) bool { return n > 0 })
@@ -78,3 +64,10 @@ func (s *search) wide() float64 {
 	}
 	return 4
 }
+
+// Handful is how few items have a host more or less make up much of the whole. So there the charge decides what is best, as long as
+// the price stays bearable. More items even out, and the least price needs few hosts anyway.
+const Handful = 24
+
+// Bearable is the price that a handful of items may have, for the sake of fewer hosts, where the least is known.
+func Bearable[T ~int64](least T) T { return least + least/20 }

@@ -1,11 +1,6 @@
 package solve
 
-import (
-	"encoding/binary"
-	"math"
-)
-
-const huge = math.MaxInt64 / 4
+import "encoding/binary"
 
 // pick copies the given positions of v to out, where all is 0 and what is missing stays so.
 func pick(out, v []int64, at []int) {

@@ -505,3 +505,23 @@ func (b *simplex) follow(f *fluid, n int32, least []float64) {
 		}
 	}
 }
+
+// narrowSimplex is a simplex of the kinds that are least dearer than the cheapest, as many as it may look at; nil if even these are too many.
+func narrowSimplex(f *fluid) *simplex {
+	for excess := float64(maxHostExcess); excess > 0.001; excess /= 2 {
+		if b := newSimplex(f.narrow(excess)); b != nil {
+			return b
+		}
+	}
+	return nil
+}
+
+// settle makes the fees a part of the shares.
+func (f *fluid) settle() {
+	all := make([]float64, len(f.share))
+	for n := range f.kinds.all {
+		f.shares(int32(n), f.kindPrice(int32(n)), all[n*f.width:][:f.width])
+	}
+	f.share = all
+	clear(f.fee)
+}

@@ -58,7 +58,7 @@ func (p *Problem) join(found Answer) Answer {
 	a := m.answer(*p, best)
 	a.Steps = found.Steps
 	if !p.Unproven {
-		m.prove(&a, best.left, 0, evidence{goal: a.Cost, hosts: best.nodes})
+		m.prove(&a, best.left, proving{evidence: evidence{goal: a.Cost, hosts: best.nodes}})
 	}
 	return a
 }

@@ -24,6 +24,10 @@ type share struct {
 	n     int
 }
 
+// smallItemCount is a number of items for which few hosts are opened. These have to suit the items in size, so that hosts come into
+// question that are dearer for it.
+const smallItemCount = 100
+
 // items is how many there are to place.
 func (m *model) items() int {
 	sum := 0
@@ -96,3 +100,12 @@ func (m *model) answer(p Problem, s *solution) Answer {
 }
 
 func byItem(a, b Portion) int { return cmp.Compare(a.Item, b.Item) }
+
+// counts is how many there are of each class.
+func (m *model) counts() []int {
+	counts := make([]int, len(m.classes))
+	for c := range counts {
+		counts[c] = m.classes[c].count
+	}
+	return counts
+}

@@ -113,7 +113,7 @@ func (s *search) pour(steps int) {
 
 // improved is a solution after local improvement, which ends at so many steps of the packer at the latest.
 func (s *search) improved(x *solution, limit int) *solution {
-	return s.packer.improve(x, s.near.prices(looking*s.wide()), s.m.drawn(x), limit, func(goal int64) bool { return float64(goal) <= s.least*closer })
+	return improve(s.packer, x, s.near.prices(looking*s.wide()), limit, func(goal int64) bool { return float64(goal) <= s.least*closer })
 }
 
 // startsPart is the part of the steps up to which another start is better than improving on the best that there is.
@@ -122,27 +122,9 @@ const startsPart = 6
 // looking is how much dearer than the cheapest a host may be to be tried when a solution is improved.
 const looking = 0.05
 
-// mixPart is the part of the steps that the start from the relaxation's mix may take, by a rough guess.
-const mixPart = 4
-
 // within reports whether the best solution leaves nothing out and costs no more than so much times the relaxation.
 func (s *search) within(times float64) bool {
 	return !s.lacking() && float64(s.m.goal(s.best)) <= s.least*times
-}
-
-// try is the greedy search in one style.
-func (s *search) try(st style) *solution {
-	k := s.packer
-	for c := range k.rem {
-		k.rem[c] = s.m.classes[c].count
-	}
-	budgets := slices.Clone(s.m.budgets)
-	p := s.near.clone().prices(st.loose)
-	x := &solution{nodes: k.greedy(p, st, allClasses(s.m), budgets), left: slices.Clone(k.rem)}
-	for i := range x.nodes {
-		s.m.downsize(&x.nodes[i], budgets)
-	}
-	return x
 }
 
 // finish chooses the answer and proves how good it is.
@@ -186,50 +168,14 @@ func (s *search) prove(a *Answer, placed []int, whole bool) {
 	}
 }
 
+// pressed reports whether caps demand more hosts than amounts do.
+func (s *search) pressed() bool { return s.fluid.fees() > 0.01*s.least }
+
 // plain returns relaxations without the charge, one that goes on from the prices of the search and one that starts from nothing:
 // the ascent can get stuck, seldom twice.
 func (s *search) plain() [2]*fluid {
-	on, fresh := newFluid(s.m, s.fluid.kinds, 0), newFluid(s.m, s.fluid.kinds, 0)
-	copy(on.share, s.fluid.share)
-	copy(on.toll, s.fluid.toll)
-	for l, fee := range s.fluid.fee {
-		on.fee[l] = max(fee-float64(s.m.charge)/on.limits[l].cap, 0)
-	}
-	on.climb(100, 0.2, 0.02)
+	fresh := newFluid(s.m, s.fluid.kinds, 0)
+	on := s.fluid.uncharged()
 	fresh.ascend()
 	return [2]*fluid{on, fresh}
-}
-
-// pressed reports whether caps demand more hosts than amounts do.
-func (s *search) pressed() bool {
-	fees := 0.0
-	for _, l := range s.fluid.lumps {
-		for _, k := range l.caps {
-			fees += float64(l.pieces * s.fluid.fee[k])
-		}
-	}
-	return fees > 0.01*s.least
-}
-
-// styles are the starts of the search, the most promising first. Where caps demand many hosts, none may be larger than a fair share.
-func styles(capped, pressed bool) []style {
-	switch {
-	case pressed:
-		return []style{
-			{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
-			{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
-			{slack: 2, pull: 2, again: .9, loose: .03},
-		}
-	case capped:
-		return []style{
-			{slack: 2, pull: 2, again: .9, loose: .03},
-			{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
-			{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
-		}
-	}
-	return []style{
-		{slack: 1, pull: 0, again: .9, loose: .03},
-		{slack: 1, pull: .5, again: .85, loose: .15},
-		{slack: 2, pull: 2, again: .9, loose: .03},
-	}
 }

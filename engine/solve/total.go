@@ -1,9 +1,6 @@
 package solve
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // No host is filled beyond what all items together need that may go to it. Rooms are taken for no larger than that: a few pods that
 // only one pool takes would otherwise be reckoned at the price of a small part of its largest machine, although there is nothing to
@@ -59,21 +56,4 @@ func (t *totals) limit(room []int64, welcome Bits) {
 	for d, n := range sum {
 		room[d] = min(room[d], n)
 	}
-}
-
-// plus is a sum of numbers that are not below 0, or huge if it is above that.
-func plus(a, b int64) int64 {
-	if a > huge-b {
-		return huge
-	}
-	return a + b
-}
-
-// product is n times a number that is not below 0, or huge if it is above that.
-func product(x int64, n int) int64 {
-	hi, lo := bits.Mul64(uint64(x), uint64(n))
-	if hi > 0 || lo > huge {
-		return huge
-	}
-	return int64(lo)
 }

@@ -163,3 +163,10 @@ func (f *fluid) corners(used []bool) {
 		}
 	}
 }
+
+// lookingAt returns the relaxation, at the same prices, such that it looks at these kinds.
+func (f *fluid) lookingAt(kinds []int32) *fluid {
+	g := *f
+	g.look = kinds
+	return &g
+}

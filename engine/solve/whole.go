@@ -52,7 +52,7 @@ func (f *fluid) inWholeHosts(placed []int, bound, goal int64) int64 {
 		return bound
 	}
 	for _, h := range f.kinds.all {
-		if h.price+f.charge > maxPatternPrice {
+		if h.price+f.charge > maxWholePrice {
 			return bound
 		}
 		x.price = append(x.price, h.price+f.charge)
@@ -64,26 +64,6 @@ func (f *fluid) inWholeHosts(placed []int, bound, goal int64) int64 {
 	bound = max(bound, x.count())
 	f.steps += x.steps()
 	return bound
-}
-
-// narrowSimplex is a simplex of the kinds that are least dearer than the cheapest, as many as it may look at; nil if even these are too many.
-func narrowSimplex(f *fluid) *simplex {
-	for excess := float64(maxHostExcess); excess > 0.001; excess /= 2 {
-		if b := newSimplex(f.narrow(excess)); b != nil {
-			return b
-		}
-	}
-	return nil
-}
-
-// settle makes the fees a part of the shares.
-func (f *fluid) settle() {
-	all := make([]float64, len(f.share))
-	for n := range f.kinds.all {
-		f.shares(int32(n), f.kindPrice(int32(n)), all[n*f.width:][:f.width])
-	}
-	f.share = all
-	clear(f.fee)
 }
 
 // count counts hosts, and returns the bound.
@@ -217,26 +197,18 @@ func (x *wholeHosts) require(hosts []float64) bool {
 
 // demand is what the shares of the relaxation as they stand say in whole numbers; false if these would be too large.
 func (x *wholeHosts) demand() (d demand, ok bool) {
-	f := x.f
-	s := newCoarse(f.m)
-	t := f.proof(s)
+	p := newProof(x.f)
 	var sum money
-	for c, w := range f.worth(t, s) {
+	for c, w := range p.worth() {
 		sum.add(int64(x.placed[c]), w)
 	}
-	if sum.hi != 0 || sum.lo>>62 != 0 { // after which a price times a need would not fit either
+	need, ok := sum.whole()
+	if !ok { // a price times a need would not fit either
 		return d, false
 	}
-	d.need = int64(sum.hi<<(64-moneyBits) | sum.lo>>moneyBits)
-	size := make([]int64, f.width)
-	for n, h := range f.kinds.all {
-		for r, room := range h.room {
-			size[r] = s.room(r, room)
-		}
-		for l := range f.limits {
-			size[f.m.dims+l] = int64(f.limits[l].cap)
-		}
-		give := (total(t.unit[n*f.width:][:f.width], size) + 1<<moneyBits - 1) >> moneyBits
+	d.need = int64(need)
+	for n := range x.f.kinds.all {
+		give := (p.full(int32(n)) + 1<<moneyBits - 1) >> moneyBits
 		d.give = append(d.give, min(give, d.need)) // more than is needed is of no use: hosts are whole
 	}
 	return d, true
@@ -253,9 +225,7 @@ func (x *wholeHosts) lookAt(hosts []float64) bool {
 	if len(look) == len(x.simplex.kinds) {
 		return true
 	}
-	g := *x.f
-	g.look = look
-	b := newSimplex(&g)
+	b := newSimplex(x.f.lookingAt(look))
 	if b == nil {
 		return false
 	}

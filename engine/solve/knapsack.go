@@ -12,8 +12,7 @@ import (
 type fullest struct {
 	m     *model
 	f     *fluid
-	s     coarse
-	t     tariff
+	proof *proof
 	worth []int64 // of one item of each class, in fractions of a micro-dollar
 	floor floor
 
@@ -59,21 +58,13 @@ func loosest(f *fluid) *fullest {
 }
 
 func fullestOf(f *fluid, m *model) *fullest {
-	x := &fullest{m: m, f: f, s: newCoarse(m), free: make([]int64, m.dims)}
-	x.t = f.proof(x.s)
+	x := &fullest{m: m, f: f, proof: newProof(f), free: make([]int64, m.dims)}
 	x.floor.init(m)
 	return x
 }
 
 // price is what a host costs with what its draws on budgets are worth, in fractions of a micro-dollar.
-func (x *fullest) price(h int32) int64 {
-	host := &x.m.hosts[h]
-	price := min(host.price+x.f.charge, topPrice) << moneyBits
-	for _, d := range host.draws {
-		price += x.t.toll[d.Budget] * d.Amount
-	}
-	return price
-}
+func (x *fullest) price(h int32) int64 { return x.proof.price(&x.m.hosts[h]) }
 
 // most returns what a load of the host is worth at most. If that may be more than its price, the best load that was
 // found is in best, its value in value.
@@ -96,8 +87,8 @@ func (x *fullest) most(h int32) int64 {
 // gather finds the candidates of the host.
 func (x *fullest) gather() {
 	x.classes = x.classes[:0]
-	m, n := x.m, int(x.f.kinds.of[x.host])
-	row := x.t.unit[n*x.f.width:][:x.f.width]
+	m, n := x.m, x.f.kinds.of[x.host]
+	row := x.proof.unit(n)
 	for c := range m.classes {
 		k := &m.classes[c]
 		if x.worth[c] <= 0 || !k.takers.Has(int(x.host)) {
@@ -108,7 +99,7 @@ func (x *fullest) gather() {
 			continue
 		}
 		for d, need := range k.need {
-			it.weight += x.s.need(d, need) * row[d]
+			it.weight += x.proof.need(d, need) * row[d]
 		}
 		for _, l := range x.f.capsOf[c] {
 			it.weight += row[m.dims+int(l)]

@@ -1,0 +1,45 @@
+package solve
+
+// fits reports whether need fits into free.
+func fits(need, free []int64) bool {
+	for d, n := range need {
+		if n > free[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// times returns how often need fits into free, at most limit times.
+func times(need, free []int64, limit int) int {
+	if limit <= 0 || !fits(need, free) {
+		return 0
+	}
+	if limit == 1 {
+		return 1
+	}
+	for d, n := range need {
+		if n > 0 && int64(limit) > free[d]/n {
+			limit = int(free[d] / n)
+		}
+	}
+	return limit
+}
+
+// overdrawn reports whether times hosts that draw so would exceed what is left of the budgets.
+func overdrawn(draws []Draw, left []int64, times int64) bool {
+	for _, d := range draws {
+		if d.Amount > left[d.Budget]/times {
+			return true
+		}
+	}
+	return false
+}
+
+// affordable returns how many hosts that draw so, at most limit, the budgets allow.
+func affordable(draws []Draw, left []int64, limit int) int {
+	for _, d := range draws {
+		limit = int(min(int64(limit), max(left[d.Budget], 0)/d.Amount))
+	}
+	return limit
+}
