@@ -64,9 +64,9 @@ func (k *packer) orExact() *packer {
 // cheaper reports whether the plan will count on less with e, at a price that is to be borne for the sake of fewer machines.
 func (k *packer) cheaper(e *packer) bool {
 	mine, its := k.overbooked(), e.overbooked()
-	price, most := packing.Price(e.Packing)-its, max(packing.Price(k.Packing)-mine, solve.Bearable(k.bound))
+	price, most := packing.Price(e.Packing)-its, max(packing.Price(k.Packing)-mine, solve.PriceCeiling(k.bound))
 	bearable := price <= most || k.Market.Charged // what pools say themselves is part of what is to be borne
-	return packing.Spend(e.Packing)-its < packing.Spend(k.Packing)-mine && (k.Waiting > solve.Handful || bearable)
+	return packing.Spend(e.Packing)-its < packing.Spend(k.Packing)-mine && (k.Waiting > solve.SmallProblem || bearable)
 }
 
 // overbooked is by how much the machines are booked above what the plan will

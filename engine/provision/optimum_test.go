@@ -148,7 +148,7 @@ func TestTinyWorldsAgainstTheOptimum(t *testing.T) {
 			t.Fatalf("refused:\n%s", p)
 		}
 		price, least := p.Expected(), money.Micro(w.optimum(0))*1000
-		if price < least || price > solve.Bearable(least) || p.Bound > least {
+		if price < least || price > solve.PriceCeiling(least) || p.Bound > least {
 			t.Fatalf("price %d, optimum %d, bound %d:\n%s\n%v", price, least, p.Bound, p, w.lines())
 		}
 		spent, best := price+money.Micro(tinyCharge*1000).Times(len(p.New)), money.Micro(w.optimum(tinyCharge))*1000

@@ -93,7 +93,7 @@ func searched(w *world.World, o provision.Options) (whole, single plan.Plan) {
 
 // worse reports whether plan a refuses or spends more than b, where what b costs is bearable.
 func worse(a, b plan.Plan) bool {
-	bearable := a.Charge == 0 || b.Expected() <= max(a.Expected(), solve.Bearable(a.Bound)) // what pools say is part of what is borne
+	bearable := a.Charge == 0 || b.Expected() <= max(a.Expected(), solve.PriceCeiling(a.Bound)) // what pools say is part of what is borne
 	return len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && a.Spend() > b.Spend() && bearable
 }
 

@@ -25,7 +25,7 @@ type merger struct {
 // one by one, although maxSkew may let several of them lie in one. It reports
 // whether that was ever cheaper.
 func (k *Repairer) gather() bool {
-	if k.Waiting > solve.Handful || !slices.ContainsFunc(k.Classes, mayBeUneven) {
+	if k.Waiting > solve.SmallProblem || !slices.ContainsFunc(k.Classes, mayBeUneven) {
 		return false
 	}
 	changed := false

@@ -2,9 +2,9 @@ package solve
 
 import "math/bits"
 
-// alone is the bound of the class that would cost most if it were the only one: so many hosts must hold it, none cheaper for it than its cheapest.
+// boundByOneClass is the bound of the class that would cost most if it were the only one: so many hosts must hold it, none cheaper for it than its cheapest.
 // For that class the best way to place it alone is then worked out.
-func (m *model) alone(placed []int, charge int64) int64 {
+func (m *model) boundByOneClass(placed []int, charge int64) int64 {
 	best, dearest := int64(0), int32(-1)
 	for c, n := range placed {
 		if n == 0 {

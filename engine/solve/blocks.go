@@ -22,7 +22,7 @@ import (
 type block struct {
 	kinds   []int32
 	classes []int32
-	cost    money  // what they cost at least
+	cost    sum128 // what they cost at least
 	gain    uint64 // how much more that is than what they are worth, in micro-dollars
 }
 
@@ -35,18 +35,18 @@ const (
 	blockShift   = 36         // parts of prices are summed in so many bits
 )
 
-// apart is a bound for which hosts are told apart by what they take, and items are taken by themselves that can go to few of them.
-func (m *model) apart(placed []int, charge int64) int64 {
-	f := newFluid(m, m.kindsApart(), charge)
+// boundApart is a bound for which hosts are told apart by what they take, and items are taken by themselves that can go to few of them.
+func (m *model) boundApart(placed []int, charge int64) int64 {
+	f := newRelaxation(m, m.kindsApart(), charge)
 	f.ascend()
 	f.climb(100, 0.2, 0.02)
-	bound, _ := f.bound(placed)
-	return f.blocked(placed, bound)
+	bound, _ := f.boundByPrices(placed)
+	return f.boundByBlocks(placed, bound)
 }
 
-// blocked is the bound of so many of each class with blocks taken by themselves; at least the given bound, which the fluid's own
+// boundByBlocks is the bound of so many of each class with blocks taken by themselves; at least the given bound, which the relaxation's own
 // prices prove.
-func (f *fluid) blocked(placed []int, bound int64) int64 {
+func (f *relaxation) boundByBlocks(placed []int, bound int64) int64 {
 	p := newProof(f)
 	worth := p.worth()
 	var found []block
@@ -55,13 +55,13 @@ func (f *fluid) blocked(placed []int, bound int64) int64 {
 		if f.steps > limit {
 			break
 		}
-		if borne(&b, p, placed, worth) {
+		if evaluate(&b, p, placed, worth) {
 			found = append(found, b)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b block) int { return cmp.Compare(b.gain, a.gain) })
-	taken, blocked := make([]bool, len(f.kinds.all)), make([]bool, len(f.m.classes))
-	var sum money
+	taken, blocked := make([]bool, len(f.kinds.all)), make([]bool, len(f.model.classes))
+	var sum sum128
 	for _, b := range found {
 		if slices.ContainsFunc(b.kinds, func(n int32) bool { return taken[n] }) {
 			continue
@@ -83,7 +83,7 @@ func (f *fluid) blocked(placed []int, bound int64) int64 {
 }
 
 // blocks are the sets of kinds that some class can go to, and the classes that can go nowhere else: those that are worth most first.
-func (f *fluid) blocks(placed []int) []block {
+func (f *relaxation) blocks(placed []int) []block {
 	var out []block
 	in := make([]bool, len(f.kinds.all))
 	for at, set := range f.kinds.sets {
@@ -114,26 +114,26 @@ func (f *fluid) blocks(placed []int) []block {
 	return out[:min(len(out), maxBlocks)]
 }
 
-// borne works out what the block costs at least, and reports whether that is more than what it is worth.
-func borne(b *block, p *proof, placed []int, worth []int64) bool {
-	f := p.f
-	inside := make([]bool, len(f.m.classes))
+// evaluate works out what the block costs at least, and reports whether that is more than what it is worth.
+func evaluate(b *block, p *proof, placed []int, worth []int64) bool {
+	f := p.relaxation
+	inside := make([]bool, len(f.model.classes))
 	for _, c := range b.classes {
 		inside[c] = true
 	}
-	var worths money
+	var worths sum128
 	for _, c := range b.classes {
 		worths.add(int64(placed[c]), worth[c])
 	}
-	x := &bearing{f: f, block: b, placed: placed, inside: inside, p: p, worth: worth}
+	x := &division{relaxation: f, block: b, placed: placed, inside: inside, prices: p, worth: worth}
 	for _, set := range f.kinds.sets {
 		x.reach = append(x.reach, slices.ContainsFunc(set, func(n int32) bool {
 			_, ok := slices.BinarySearch(b.kinds, n)
 			return ok
 		}))
 	}
-	for _, abroad := range [][]int64{nil, x.abroad()} {
-		cost, ok := x.cost(abroad)
+	for _, outside := range [][]int64{nil, x.outside()} {
+		cost, ok := x.cost(outside)
 		if gain := cost.above(worths); ok && gain > b.gain {
 			b.cost, b.gain = cost, gain
 		}
@@ -141,41 +141,41 @@ func borne(b *block, p *proof, placed []int, worth []int64) bool {
 	return b.gain > 0
 }
 
-// bearing divides the prices of a block's hosts between the block and others.
-type bearing struct {
-	f      *fluid
-	block  *block
-	placed []int
-	inside []bool // the classes of the block
-	reach  []bool // the sets of kinds that have some of the block
-	p      *proof
-	worth  []int64
+// division divides the prices of a block's hosts between the block and others.
+type division struct {
+	relaxation *relaxation
+	block      *block
+	placed     []int
+	inside     []bool // the classes of the block
+	reach      []bool // the sets of kinds that have some of the block
+	prices     *proof
+	worth      []int64
 }
 
 // cost is what the block costs at least where others are reckoned at the given prices for units of room, or, where those come to more
 // than the host or there are none, at those of the host itself; false if the block bears next to nothing.
-func (x *bearing) cost(abroad []int64) (cost money, ok bool) {
-	f, b := x.f, x.block
+func (x *division) cost(outside []int64) (cost sum128, ok bool) {
+	f, b := x.relaxation, x.block
 	p := Problem{Hosts: make([]Host, len(b.kinds)), Unproven: true}
 	least := make([]int64, len(b.classes)) // what one item of each class takes of the room that others would fill
 	for i := range least {
 		least[i] = huge
 	}
 	for i, n := range b.kinds {
-		price := x.p.price(&f.kinds.all[n])
-		unit, rest := abroad, int64(-1)
-		if abroad != nil {
+		price := x.prices.price(&f.kinds.all[n])
+		unit, rest := outside, int64(-1)
+		if outside != nil {
 			rest = price - x.full(n, unit)
 		}
 		if rest < 0 {
-			unit = x.scaled(x.p.unit(n), n)
+			unit = x.scaled(x.prices.unit(n), n)
 			rest = price - x.full(n, unit)
 		}
 		ok = ok || rest > price/leastOfPrice
 		p.Hosts[i] = Host{Room: f.kinds.all[n].room, Price: rest >> moneyBits}
 		for j, c := range b.classes {
 			if _, takes := slices.BinarySearch(f.kinds.takers(int(c)), n); takes {
-				least[j] = min(least[j], x.p.load(c, unit))
+				least[j] = min(least[j], x.prices.load(c, unit))
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func (x *bearing) cost(abroad []int64) (cost money, ok bool) {
 		return cost, false
 	}
 	b.items(f, x.placed, &p)
-	proven, steps := blockBound(p)
+	proven, steps := leastCost(p)
 	f.steps += steps + len(b.kinds)*len(b.classes)
 	cost.add(1<<moneyBits, proven)
 	for j, c := range b.classes {
@@ -193,24 +193,24 @@ func (x *bearing) cost(abroad []int64) (cost money, ok bool) {
 }
 
 // full is what the room of a host of the kind comes to; huge if that is more.
-func (x *bearing) full(n int32, unit []int64) int64 {
+func (x *division) full(n int32, unit []int64) int64 {
 	sum := int64(0)
 	for d, u := range unit {
-		sum = plus(sum, product(u, int(x.p.size(n, d))))
+		sum = plus(sum, product(u, int(x.prices.size(n, d))))
 	}
 	return sum
 }
 
 // scaled is the part of prices for units of room that others need which the kind takes, so that none of them is worth more than its
 // place; nil if no part is enough. A kind below 0 stands for all of the block.
-func (x *bearing) scaled(row []int64, n int32) []int64 {
-	f, part := x.f, int64(0)
-	for c := range f.m.classes {
+func (x *division) scaled(row []int64, n int32) []int64 {
+	f, part := x.relaxation, int64(0)
+	for c := range f.model.classes {
 		f.steps++
 		if x.inside[c] || x.worth[c] == 0 || !x.takes(c, n) {
 			continue
 		}
-		load := x.p.load(int32(c), row)
+		load := x.prices.load(int32(c), row)
 		hi, lo := bits.Mul64(uint64(x.worth[c]), blockGrain)
 		if load <= 0 || hi >= uint64(load) {
 			return nil
@@ -231,33 +231,33 @@ func (x *bearing) scaled(row []int64, n int32) []int64 {
 }
 
 // takes reports whether the kind, or some kind of the block if it is below 0, takes the class.
-func (x *bearing) takes(c int, n int32) bool {
-	takers := x.f.kinds.takers(c)
+func (x *division) takes(c int, n int32) bool {
+	takers := x.relaxation.kinds.takers(c)
 	if n >= 0 {
 		_, ok := slices.BinarySearch(takers, n)
 		return ok
 	}
-	return x.reach[x.f.kinds.setOf[c]]
+	return x.reach[x.relaxation.kinds.setOf[c]]
 }
 
-// abroad is the prices of some kind beyond the block at which others are worth no more than their place, such that the hosts of the
+// outside is the prices of some kind beyond the block at which others are worth no more than their place, such that the hosts of the
 // block come to least; nil if there are none.
-func (x *bearing) abroad() []int64 {
-	f := x.f
+func (x *division) outside() []int64 {
+	f := x.relaxation
 	var best []int64
-	var least money
+	var least sum128
 	for n := range f.kinds.all {
 		if _, own := slices.BinarySearch(x.block.kinds, int32(n)); own {
 			continue
 		}
-		unit := x.scaled(x.p.unit(int32(n)), -1)
+		unit := x.scaled(x.prices.unit(int32(n)), -1)
 		if unit == nil {
 			continue
 		}
-		var sum money
+		var sum sum128
 		f.steps += len(x.block.kinds)
 		for _, own := range x.block.kinds {
-			sum.add(1, min(x.full(own, unit)/max(x.p.price(&f.kinds.all[own])>>blockShift, 1), huge))
+			sum.add(1, min(x.full(own, unit)/max(x.prices.price(&f.kinds.all[own])>>blockShift, 1), huge))
 		}
 		if best == nil || sum.above(least) == 0 && least.above(sum) > 0 {
 			best, least = unit, sum
@@ -266,23 +266,23 @@ func (x *bearing) abroad() []int64 {
 	return best
 }
 
-// blockBound is what placing all items costs at least, and the counted work.
-func blockBound(p Problem) (least int64, steps int) {
+// leastCost is what placing all items costs at least, and the counted work.
+func leastCost(p Problem) (least int64, steps int) {
 	m := compile(p)
 	if len(m.classes) == 0 {
 		return 0, 0
 	}
-	f := newFluid(m, m.kinds(), 0)
+	f := newRelaxation(m, m.kinds(), 0)
 	f.ascend()
 	f.climb(blockClimb, 0.2, 0.02)
 	placed := m.counts()
-	bound, worth := f.bound(placed)
-	least = f.wholes(placed, bound, worth, evidence{})
+	bound, worth := f.boundByPrices(placed)
+	least = f.boundByPatterns(placed, bound, worth, incumbent{})
 	return least, f.steps
 }
 
 // items writes the block's classes, and what its caps, groups and conflicts say of them, as items.
-func (b *block) items(f *fluid, placed []int, p *Problem) {
+func (b *block) items(f *relaxation, placed []int, p *Problem) {
 	at := make(map[int32]int, len(b.classes))
 	for j, c := range b.classes {
 		at[c] = j
@@ -300,16 +300,16 @@ func (b *block) items(f *fluid, placed []int, p *Problem) {
 		return some
 	}
 	for _, c := range b.classes {
-		k := &f.m.classes[c]
+		k := &f.model.classes[c]
 		hosts := NewBits(len(b.kinds))
 		for _, n := range f.kinds.takers(int(c)) {
 			hosts.Set(position[n])
 		}
 		p.Items = append(p.Items, Item{Count: placed[c], Need: k.need, PerHost: k.cap, Hosts: hosts, Conflicts: within(k.conflicts)})
 	}
-	for _, r := range f.m.rows {
+	for _, r := range f.model.groups {
 		if members := within(r.members); len(members) > 1 {
-			p.Groups = append(p.Groups, Group{members, r.cap})
+			p.Groups = append(p.Groups, Group{members, r.limit})
 		}
 	}
 }

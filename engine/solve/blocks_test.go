@@ -36,7 +36,7 @@ func TestBoundOfBlocksAgainstTheOptimum(t *testing.T) {
 				placed[c] -= l.Count
 			}
 		}
-		if least := m.apart(placed, p.Charge); least > spent {
+		if least := m.boundApart(placed, p.Charge); least > spent {
 			t.Fatalf("%d is proven, and %d is spent", least, spent)
 		}
 	})

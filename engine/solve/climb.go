@@ -1,18 +1,18 @@
 package solve
 
-// climb looks for the best shares by mirror ascent: pour every lump onto its cheapest kinds, see what runs out there first, and
+// climb looks for the best shares by mirror ascent: pour every aggregate onto its cheapest kinds, see what runs out there first, and
 // shift the share of the price towards that.
 
 // keep notes the shares as the best there are; restore goes back to them.
-func (f *fluid) keep() {
-	b := &f.work.best
-	b.share, b.fee, b.toll = append(b.share[:0], f.share...), append(b.fee[:0], f.fee...), append(b.toll[:0], f.toll...)
+func (f *relaxation) keep() {
+	b := &f.scratch.best
+	b.share, b.capPrice, b.budgetPrice = append(b.share[:0], f.share...), append(b.capPrice[:0], f.capPrice...), append(b.budgetPrice[:0], f.budgetPrice...)
 }
 
-func (f *fluid) restore() {
-	copy(f.share, f.work.best.share)
-	copy(f.fee, f.work.best.fee)
-	copy(f.toll, f.work.best.toll)
+func (f *relaxation) restore() {
+	copy(f.share, f.scratch.best.share)
+	copy(f.capPrice, f.scratch.best.capPrice)
+	copy(f.budgetPrice, f.scratch.best.budgetPrice)
 }
 
 // maxHostExcess is how much dearer a host may be than the cheapest, for some class, to be looked at by the search.
@@ -20,15 +20,15 @@ const maxHostExcess = 0.12
 
 // ascend looks for the best shares from where they are: on all kinds, then on those that are not much dearer than the cheapest for
 // something, and on all again, lest one of the others undercut them.
-func (f *fluid) ascend() {
+func (f *relaxation) ascend() {
 	f.climb(25, 0.6, 0.1)
 	g := f.narrow(maxHostExcess)
 	g.climb(70, 0.3, 0.05)
-	for _, n := range g.look {
+	for _, n := range g.considered {
 		copy(f.share[int(n)*f.width:][:f.width], g.share[int(n)*f.width:][:f.width])
 	}
-	copy(f.fee, g.fee)
-	copy(f.toll, g.toll)
+	copy(f.capPrice, g.capPrice)
+	copy(f.budgetPrice, g.budgetPrice)
 	f.steps = g.steps
 	f.climb(16, 0.1, 0.02)
 }
@@ -39,8 +39,8 @@ const maxRoundsWithoutGain = 4
 // climb improves the shares by at most rounds rounds, beginning with steps of the given rate and items spread over kinds within the
 // band. A step goes by what was poured in all rounds since the best, the late ones more than the early: what is cheapest in one round
 // is too dear in the next, and by one round alone the shares would swing to and fro.
-func (f *fluid) climb(rounds int, rate, band float64) {
-	unit, used, trend := f.work.unit, f.work.used, f.work.trend
+func (f *relaxation) climb(rounds int, rate, band float64) {
+	unit, used, trend := f.scratch.unit, f.scratch.used, f.scratch.trend
 	f.keep()
 	best := -1.0
 	stale, swing := 0, 0.0
@@ -72,25 +72,25 @@ func (f *fluid) climb(rounds int, rate, band float64) {
 	f.restore()
 }
 
-// pourAll pours all lumps and returns what they are worth, less what the budgets are.
-func (f *fluid) pourAll(band float64) float64 {
-	clear(f.work.used)
+// pourAll pours all aggregates and returns what they are worth, less what the budgets are.
+func (f *relaxation) pourAll(band float64) float64 {
+	clear(f.scratch.used)
 	value := 0.0
-	for l := range f.lumps {
-		if f.lumps[l].pieces > 0 {
-			value += f.pour(&f.lumps[l], band)
+	for l := range f.aggregates {
+		if f.aggregates[l].pieces > 0 {
+			value += f.pour(&f.aggregates[l], band)
 		}
 	}
-	for b, toll := range f.toll {
-		value -= float64(toll * float64(f.m.budgets[b]))
+	for b, budgetPrice := range f.budgetPrice {
+		value -= float64(budgetPrice * float64(f.model.budgets[b]))
 	}
 	return value
 }
 
-// pour spreads a lump over its cheapest kinds, all within the band around the cheapest, and returns what it is worth.
-func (f *fluid) pour(l *lump, band float64) float64 {
-	f.steps += len(l.takers)
-	cost := f.costs(f.work.unit, l.load, l.pieces, l.caps, l.takers)
+// pour spreads an aggregate over its cheapest kinds, all within the band around the cheapest, and returns what it is worth.
+func (f *relaxation) pour(l *aggregate, band float64) float64 {
+	f.steps += len(l.kinds)
+	cost := f.costs(f.scratch.unit, l.load, l.pieces, l.caps, l.kinds)
 	least := lowest(cost)
 	top := float64(least*(1+band)) + 1e-9
 	sum := 0.0
@@ -104,22 +104,22 @@ func (f *fluid) pour(l *lump, band float64) float64 {
 			continue
 		}
 		part := float64((top-c)*(top-c)) / sum
-		row := f.work.used[int(l.takers[i])*f.width:][:f.width]
+		row := f.scratch.used[int(l.kinds[i])*f.width:][:f.width]
 		for d, load := range l.load {
 			row[d] += float64(part * load)
 		}
 		for _, k := range l.caps {
-			row[f.m.dims+int(k)] += float64(part * l.pieces)
+			row[f.model.dims+int(k)] += float64(part * l.pieces)
 		}
 	}
 	return least
 }
 
-// shift moves the shares of each kind towards what runs out first when so much is poured, and the tolls towards budgets that are overdrawn.
-func (f *fluid) shift(poured []float64, rate float64) {
-	opened, hosts := f.work.opened, f.work.share // hosts that would be needed if only this could run out
+// shift moves the shares of each kind towards what runs out first when so much is poured, and the budget prices towards budgets that are overdrawn.
+func (f *relaxation) shift(poured []float64, rate float64) {
+	opened, hosts := f.scratch.opened, f.scratch.share // hosts that would be needed if only this could run out
 	clear(opened)
-	for _, n := range f.look {
+	for _, n := range f.considered {
 		row := poured[int(n)*f.width:][:f.width]
 		share := f.share[int(n)*f.width:][:f.width]
 		top, mean := 0.0, 0.0
@@ -140,20 +140,20 @@ func (f *fluid) shift(poured []float64, rate float64) {
 		normalize(share)
 		opened[n] = mean
 	}
-	f.shiftFees(opened, rate)
-	f.shiftTolls(opened, rate)
+	f.shiftCapPrices(opened, rate)
+	f.shiftBudgetPrices(opened, rate)
 }
 
-// shiftFees raises the fees of limits that demand more hosts than are opened and lowers the others.
-// No fee need be above the price of the cheapest host, for opening that satisfies the limit.
-func (f *fluid) shiftFees(opened []float64, rate float64) {
+// shiftCapPrices raises the cap prices of limits that demand more hosts than are opened and lowers the others.
+// No cap price need be above the price of the cheapest host, for opening that satisfies the limit.
+func (f *relaxation) shiftCapPrices(opened []float64, rate float64) {
 	if len(f.limits) == 0 {
 		return
 	}
 	for l := range f.limits {
 		pieces := f.limits[l].pieces
 		room, least := 0.0, 0.0
-		for _, n := range f.look {
+		for _, n := range f.considered {
 			if !f.limits[l].reach[n] {
 				continue
 			}
@@ -165,79 +165,79 @@ func (f *fluid) shiftFees(opened []float64, rate float64) {
 		room *= f.limits[l].cap
 		if most := max(pieces, room); most > 0 {
 			step := rate * 0.1 * least / f.limits[l].cap * (pieces - room) / most
-			f.fee[l] = min(max(0, f.fee[l]+step), least/f.limits[l].cap)
+			f.capPrice[l] = min(max(0, f.capPrice[l]+step), least/f.limits[l].cap)
 		}
 	}
 }
 
-// shiftTolls raises the tolls of budgets that are overdrawn and lowers the others.
-func (f *fluid) shiftTolls(opened []float64, rate float64) {
-	if len(f.toll) == 0 {
+// shiftBudgetPrices raises the budget prices of budgets that are overdrawn and lowers the others.
+func (f *relaxation) shiftBudgetPrices(opened []float64, rate float64) {
+	if len(f.budgetPrice) == 0 {
 		return
 	}
-	drawn, weight := make([]float64, len(f.toll)), make([]float64, len(f.toll))
-	for _, n := range f.look {
+	drawn, weight := make([]float64, len(f.budgetPrice)), make([]float64, len(f.budgetPrice))
+	for _, n := range f.considered {
 		for _, d := range f.kinds.all[n].draws {
 			drawn[d.Budget] += float64(opened[n] * float64(d.Amount))
 			weight[d.Budget] += float64(opened[n] * (f.price[n] + 1000))
 		}
 	}
-	for b, budget := range f.m.budgets {
+	for b, budget := range f.model.budgets {
 		if drawn[b] == 0 {
-			f.toll[b] *= 1 - rate/2
+			f.budgetPrice[b] *= 1 - rate/2
 			continue
 		}
 		over := (drawn[b] - float64(budget)) / max(drawn[b], float64(budget))
-		f.toll[b] = max(f.toll[b]+float64(rate*0.5*over*max(weight[b]/drawn[b], f.toll[b])), 0)
+		f.budgetPrice[b] = max(f.budgetPrice[b]+float64(rate*0.5*over*max(weight[b]/drawn[b], f.budgetPrice[b])), 0)
 	}
 }
 
 // value is what all items together are worth at the prices as they stand.
-func (f *fluid) value() float64 {
-	f.unitPrices(f.work.unit)
-	worth := f.values(f.work.unit)
+func (f *relaxation) value() float64 {
+	f.unitPrices(f.scratch.unit)
+	worth := f.values(f.scratch.unit)
 	sum := 0.0
 	for c, w := range worth {
-		sum += float64(w * float64(f.m.classes[c].count))
+		sum += float64(w * float64(f.model.classes[c].count))
 	}
-	for b, toll := range f.toll {
-		sum -= float64(toll * float64(f.m.budgets[b]))
+	for b, budgetPrice := range f.budgetPrice {
+		sum -= float64(budgetPrice * float64(f.model.budgets[b]))
 	}
 	return sum
 }
 
 // uncharged returns the relaxation without the charge, at the best prices found from those as they stand.
-func (f *fluid) uncharged() *fluid {
-	g := newFluid(f.m, f.kinds, 0)
+func (f *relaxation) uncharged() *relaxation {
+	g := newRelaxation(f.model, f.kinds, 0)
 	copy(g.share, f.share)
-	copy(g.toll, f.toll)
-	for l, fee := range f.fee {
-		g.fee[l] = max(fee-float64(f.charge)/g.limits[l].cap, 0)
+	copy(g.budgetPrice, f.budgetPrice)
+	for l, capPrice := range f.capPrice {
+		g.capPrice[l] = max(capPrice-float64(f.charge)/g.limits[l].cap, 0)
 	}
 	g.climb(100, 0.2, 0.02)
 	return g
 }
 
-// fees is what all fees come to.
-func (f *fluid) fees() float64 {
-	fees := 0.0
-	for _, l := range f.lumps {
+// capCost is what all cap prices come to.
+func (f *relaxation) capCost() float64 {
+	capCost := 0.0
+	for _, l := range f.aggregates {
 		for _, k := range l.caps {
-			fees += float64(l.pieces * f.fee[k])
+			capCost += float64(l.pieces * f.capPrice[k])
 		}
 	}
-	return fees
+	return capCost
 }
 
 // mean is what is poured onto each kind over so many rounds around the best shares: each round by itself is one-sided.
-func (f *fluid) mean(rounds int) []float64 {
-	sum, trend := make([]float64, len(f.work.used)), f.work.trend
+func (f *relaxation) mean(rounds int) []float64 {
+	sum, trend := make([]float64, len(f.scratch.used)), f.scratch.trend
 	clear(trend)
 	swing := 0.0
 	for range rounds {
-		f.unitPrices(f.work.unit)
+		f.unitPrices(f.scratch.unit)
 		f.pourAll(0.01)
-		for i, u := range f.work.used {
+		for i, u := range f.scratch.used {
 			sum[i] += u / float64(rounds)
 			trend[i] = float64(swing*trend[i]) + float64((1-swing)*u)
 		}
@@ -248,21 +248,21 @@ func (f *fluid) mean(rounds int) []float64 {
 }
 
 // scarcity is the share of a host's price that each dimension has, for each kind and dimension.
-func (f *fluid) scarcity() []float64 {
+func (f *relaxation) scarcity() []float64 {
 	kinds := len(f.kinds.all)
-	f.unitPrices(f.work.unit)
-	out := make([]float64, 0, kinds*f.m.dims)
+	f.unitPrices(f.scratch.unit)
+	out := make([]float64, 0, kinds*f.model.dims)
 	for n := range f.kinds.all {
 		price := f.kindPrice(int32(n)) + 1
 		for d, room := range f.kinds.all[n].room {
-			out = append(out, f.work.unit[d*kinds+n]*float64(room)/price)
+			out = append(out, f.scratch.unit[d*kinds+n]*float64(room)/price)
 		}
 	}
 	return out
 }
 
 // opened is how many hosts of a kind are full when so much is poured.
-func (f *fluid) opened(n int32, poured []float64) float64 {
+func (f *relaxation) opened(n int32, poured []float64) float64 {
 	row, share := poured[int(n)*f.width:][:f.width], f.share[int(n)*f.width:][:f.width]
 	hosts := 0.0
 	for d, size := range f.sizes(n) {

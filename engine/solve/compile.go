@@ -9,34 +9,34 @@ import (
 // model is a problem made ready for searching: in canonical order, without dimensions that no item needs,
 // without hosts that are never the best choice and without items that no host can take.
 type model struct {
-	dims      int
-	classes   []class
-	hosts     []host
-	rows      []row
-	takers    []Bits // the different sets of hosts that can hold a class
-	budgets   []int64
-	charge    int64
-	shared    bool    // what is left of the room is of use
-	rationed  bool    // budgets may be too small for everything
-	standIn   []int32 // for each host of the problem the host of the model that serves in its place, or -1
-	classOf   []int32 // for each item of the problem its class, or -1
-	hopeless  []Portion
-	conflicts bool
-	choosy    bool // some items are not welcome on all hosts, whatever room these have
+	dims        int
+	classes     []class
+	hosts       []host
+	groups      []group
+	takerSets   []Bits // the different sets of hosts that can hold a class
+	budgets     []int64
+	charge      int64
+	shared      bool    // what is left of the room is of use
+	rationed    bool    // budgets may be too small for everything
+	standIn     []int32 // for each host of the problem the host of the model that serves in its place, or -1
+	classOf     []int32 // for each item of the problem its class, or -1
+	unplaceable []Portion
+	conflicts   bool
+	selective   bool // some items are not welcome on all hosts, whatever room these have
 }
 
 // class is an item of the problem. Classes stand in canonical order: large needs first, then by name.
 type class struct {
-	item      int
-	rank      int
-	count     int
-	need      []int64
-	cap       int     // at most so many on one host
-	takers    Bits    // the hosts of the model that can hold one
-	kind      int32   // which of the model's sets of takers that is
-	rows      []int32 // the groups it is a member of
-	conflicts []int32
-	bound     bool // by a group or a conflict
+	item        int
+	rank        int
+	count       int
+	need        []int64
+	cap         int     // at most so many on one host
+	takers      Bits    // the hosts of the model that can hold one
+	takerSet    int32   // which of the model's sets of takers that is
+	groups      []int32 // the groups it is a member of
+	conflicts   []int32
+	constrained bool // by a group or a conflict
 }
 
 // host is a host of the problem. Hosts stand in canonical order: cheap ones first, then by name.
@@ -47,10 +47,10 @@ type host struct {
 	draws []Draw
 }
 
-// row is a group: at most cap of the members together on one host.
-type row struct {
+// group is a group of the problem: at most limit of the members together on one host.
+type group struct {
 	members []int32
-	cap     int
+	limit   int
 }
 
 // compile makes a problem ready for searching. Where no others come afterwards, no room is taken for larger than what all items need together.
@@ -263,17 +263,17 @@ func (m *model) addClasses(p Problem, used []int, order []int) {
 		if c.cap <= 0 || c.cap > item.Count {
 			c.cap = item.Count
 		}
-		c.kind = kinds.of(m.canHold(kept[setOf[i]], c.need))
-		c.takers = kinds.all[c.kind]
-		m.choosy = m.choosy || m.unwelcome(c.takers, c.need)
+		c.takerSet = kinds.of(m.canHold(kept[setOf[i]], c.need))
+		c.takers = kinds.all[c.takerSet]
+		m.selective = m.selective || m.unwelcome(c.takers, c.need)
 		if c.takers.empty() {
-			m.hopeless = append(m.hopeless, Portion{i, item.Count})
+			m.unplaceable = append(m.unplaceable, Portion{i, item.Count})
 			continue
 		}
 		m.classOf[i] = int32(len(m.classes))
 		m.classes = append(m.classes, c)
 	}
-	m.takers = kinds.all
+	m.takerSets = kinds.all
 }
 
 // canHold returns those of the welcoming hosts that can hold one item of the given need.
@@ -297,10 +297,10 @@ func (m *model) unwelcome(takers Bits, need []int64) bool {
 	return false
 }
 
-// addGroups turns the groups and conflicts of the problem into rows and conflicts of classes.
+// addGroups turns the groups and conflicts of the problem into those of classes.
 func (m *model) addGroups(p Problem) {
 	for _, g := range p.Groups {
-		r := row{cap: max(g.Cap, 1)}
+		r := group{limit: max(g.Cap, 1)}
 		total := 0
 		for _, i := range g.Members {
 			if c := m.classOf[i]; c >= 0 && !slices.Contains(r.members, c) {
@@ -308,19 +308,19 @@ func (m *model) addGroups(p Problem) {
 				total += m.classes[c].count
 			}
 		}
-		if total <= r.cap {
+		if total <= r.limit {
 			continue
 		}
 		slices.Sort(r.members)
 		for _, c := range r.members {
-			m.classes[c].rows = append(m.classes[c].rows, int32(len(m.rows)))
-			m.classes[c].cap = min(m.classes[c].cap, r.cap)
+			m.classes[c].groups = append(m.classes[c].groups, int32(len(m.groups)))
+			m.classes[c].cap = min(m.classes[c].cap, r.limit)
 		}
 		if len(r.members) == 1 {
-			m.classes[r.members[0]].rows = m.classes[r.members[0]].rows[:len(m.classes[r.members[0]].rows)-1]
+			m.classes[r.members[0]].groups = m.classes[r.members[0]].groups[:len(m.classes[r.members[0]].groups)-1]
 			continue
 		}
-		m.rows = append(m.rows, r)
+		m.groups = append(m.groups, r)
 	}
 	for i := range p.Items {
 		for _, j := range p.Items[i].Conflicts {
@@ -340,6 +340,6 @@ func (m *model) addGroups(p Problem) {
 	for k := range m.classes {
 		slices.Sort(m.classes[k].conflicts)
 		m.classes[k].conflicts = slices.Compact(m.classes[k].conflicts)
-		m.classes[k].bound = len(m.classes[k].conflicts)+len(m.classes[k].rows) > 0
+		m.classes[k].constrained = len(m.classes[k].conflicts)+len(m.classes[k].groups) > 0
 	}
 }

@@ -36,8 +36,8 @@ func (m *model) cover(c int32, n int, charge int64) (goal int64, loads []int32) 
 	return best[n], loads
 }
 
-// only solves a problem of one class, budgets aside.
-func (m *model) only() *solution {
+// onlyClass solves a problem of one class, budgets aside.
+func (m *model) onlyClass() *solution {
 	if len(m.classes) != 1 {
 		return nil
 	}
@@ -48,10 +48,10 @@ func (m *model) only() *solution {
 	for _, h := range hosts {
 		n := times(class.need, m.hosts[h].room, min(class.cap, rest))
 		last := len(s.nodes) - 1
-		if last >= 0 && s.nodes[last].host == h && s.nodes[last].items[0].n == n {
+		if last >= 0 && s.nodes[last].host == h && s.nodes[last].items[0].count == n {
 			s.nodes[last].times++
 		} else {
-			s.nodes = append(s.nodes, node{host: h, times: 1, items: []share{{0, n}}})
+			s.nodes = append(s.nodes, node{host: h, times: 1, items: []portion{{0, n}}})
 		}
 		if rest -= n; rest == 0 {
 			return s

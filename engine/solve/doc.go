@@ -7,7 +7,7 @@
 // # The idea
 //
 // Let items be poured like water, and the problem becomes easy: a linear program, whose prices say what a millicore here and a
-// mebibyte there are worth (fluid.go). Two things follow. What all items together are worth at such prices is a bound: no plan costs
+// mebibyte there are worth (relaxation.go). Two things follow. What all items together are worth at such prices is a bound: no plan costs
 // less (proof.go recomputes it in integers, rounded the safe way). And the prices tell the search which items belong on which hosts.
 //
 // # The search
@@ -18,8 +18,8 @@
 //	firstfit.go  the plan of a scheduler without an optimiser; the answer is never dearer with the charge
 //	cover.go     one class alone: the best plan, by counting up
 //	exact.go     a dozen items: the best plan, by taking the whole apart in every way, with one host, two, three…
-//	fluid.go     the relaxation: hosts by kind, classes by lump, caps
-//	unit.go      its prices a unit, and which kinds of hosts matter at these
+//	relaxation.go     the relaxation: hosts by kind, classes by aggregate, caps
+//	prices.go    its prices a unit, and which kinds of hosts matter at these
 //	climb.go     its prices, better from round to round
 //	fill.go      one host: item after item, such that what matters runs out at the same time
 //	tournament.go and which item is the next one: the best of many scores, again and again while it gets worse
@@ -54,5 +54,5 @@
 //
 // The search makes small the price of all hosts plus Problem.Charge for each, which favours fewer, larger hosts where that costs little.
 // Cost and Bound leave the charge out. Whatever the charge, no answer costs more than first fit or a seed that leaves out as much.
-// For a handful of items fewer hosts may cost a twentieth more than the least price there is, not more.
+// For a small problem fewer hosts may cost a twentieth more than the least price there is, not more.
 package solve

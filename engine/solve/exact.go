@@ -6,17 +6,17 @@ const (
 	maxSplits = 1_000_000
 )
 
-// parts knows of each part of the items, a number in a mixed radix with one digit a class, the cheapest host that holds it whole.
-type parts struct {
-	m      *model
+// partition knows of each part of the items, a number in a mixed radix with one digit a class, the cheapest host that holds it whole.
+type partition struct {
+	model  *model
 	splits int // ways to take a load out of a part
 	steps  int
 	stride []int
 	host   []int32
 }
 
-// newParts returns the parts of all items and their hosts, or nil when the problem is not tiny.
-func newParts(m *model) *parts {
+// newPartition returns the parts of all items and their hosts, or nil when the problem is not tiny.
+func newPartition(m *model) *partition {
 	states, splits := 1, 1
 	for c := range m.classes {
 		n := m.classes[c].count
@@ -26,7 +26,7 @@ func newParts(m *model) *parts {
 		states *= n + 1
 		splits *= (n + 1) * (n + 2) / 2
 	}
-	x := &parts{m: m, splits: splits, host: make([]int32, states), stride: make([]int, len(m.classes))}
+	x := &partition{model: m, splits: splits, host: make([]int32, states), stride: make([]int, len(m.classes))}
 	stride := 1
 	for c := range m.classes {
 		x.stride[c] = stride
@@ -41,7 +41,7 @@ func newParts(m *model) *parts {
 }
 
 // solve places all items, budgets aside, with the charge for each host.
-func (x *parts) solve(charge int64) *solution {
+func (x *partition) solve(charge int64) *solution {
 	l := x.layer()
 	x.fill(l, charge, l.goal)
 	return x.trace(func(int) layer { return l })
@@ -49,7 +49,7 @@ func (x *parts) solve(charge int64) *solution {
 
 // within places all items, budgets aside, for at most the price most, where least is the least price of all. It tries one
 // host, then two and so on, until the charge for another is more than a lower price could save.
-func (x *parts) within(least, most int64) *solution {
+func (x *partition) within(least, most int64) *solution {
 	all := len(x.host) - 1
 	none := x.layer()
 	for s := 1; s <= all; s++ {
@@ -57,13 +57,13 @@ func (x *parts) within(least, most int64) *solution {
 	}
 	layers := []layer{none}
 	best, goal := 0, int64(huge)
-	for n := 1; n <= x.m.items() && least+x.m.charge*int64(n) < goal; n++ {
+	for n := 1; n <= x.model.itemCount() && least+x.model.charge*int64(n) < goal; n++ {
 		l := x.layer()
 		l.goal[0] = huge
 		x.fill(l, 0, layers[n-1].goal)
 		layers = append(layers, l)
-		if price := l.goal[all]; price <= max(most, least) && (best == 0 || price+x.m.charge*int64(n) < goal) {
-			best, goal = n, price+x.m.charge*int64(n)
+		if price := l.goal[all]; price <= max(most, least) && (best == 0 || price+x.model.charge*int64(n) < goal) {
+			best, goal = n, price+x.model.charge*int64(n)
 		}
 	}
 	return x.trace(func(n int) layer { return layers[best-n] })
@@ -75,14 +75,14 @@ type layer struct {
 	first []int
 }
 
-func (x *parts) layer() layer {
+func (x *partition) layer() layer {
 	return layer{make([]int64, len(x.host)), make([]int, len(x.host))}
 }
 
 // fill finds for every part the cheapest way to take a load out of it, when what remains costs so much.
-func (x *parts) fill(l layer, charge int64, rest []int64) {
+func (x *partition) fill(l layer, charge int64, rest []int64) {
 	x.steps += x.splits
-	counts := make([]int, len(x.m.classes))
+	counts := make([]int, len(x.model.classes))
 	for s := 1; s < len(x.host); s++ {
 		x.counts(s, counts)
 		l.goal[s] = huge
@@ -91,8 +91,8 @@ func (x *parts) fill(l layer, charge int64, rest []int64) {
 }
 
 // trace reads a solution from layers: the one to look at after so many hosts.
-func (x *parts) trace(at func(n int) layer) *solution {
-	counts := make([]int, len(x.m.classes))
+func (x *partition) trace(at func(n int) layer) *solution {
+	counts := make([]int, len(x.model.classes))
 	out := &solution{left: make([]int, len(counts))}
 	for s := len(x.host) - 1; s > 0; {
 		load := at(len(out.nodes)).first[s]
@@ -100,7 +100,7 @@ func (x *parts) trace(at func(n int) layer) *solution {
 		n := node{host: x.host[load], times: 1}
 		for c, k := range counts {
 			if k > 0 {
-				n.items = append(n.items, share{int32(c), k})
+				n.items = append(n.items, portion{int32(c), k})
 			}
 		}
 		out.nodes = append(out.nodes, n)
@@ -109,16 +109,16 @@ func (x *parts) trace(at func(n int) layer) *solution {
 	return out
 }
 
-func (x *parts) counts(s int, out []int) {
+func (x *partition) counts(s int, out []int) {
 	for c := range out {
-		radix := x.m.classes[c].count + 1
+		radix := x.model.classes[c].count + 1
 		out[c] = s % radix
 		s /= radix
 	}
 }
 
 // best finds the cheapest way to place the part s: some host takes a load with at least one of the last class in s, the rest is known.
-func (x *parts) best(l layer, s int, counts []int, charge int64, rest []int64) {
+func (x *partition) best(l layer, s int, counts []int, charge int64, rest []int64) {
 	last := len(counts) - 1
 	for counts[last] == 0 {
 		last--
@@ -127,7 +127,7 @@ func (x *parts) best(l layer, s int, counts []int, charge int64, rest []int64) {
 	walk = func(c, load int) {
 		if c < 0 {
 			if h := x.host[load]; h >= 0 {
-				if goal := x.m.hosts[h].price + charge + rest[s-load]; goal < l.goal[s] {
+				if goal := x.model.hosts[h].price + charge + rest[s-load]; goal < l.goal[s] {
 					l.goal[s], l.first[s] = goal, load
 				}
 			}
@@ -147,8 +147,8 @@ func (x *parts) best(l layer, s int, counts []int, charge int64, rest []int64) {
 // cheapest returns the cheapest host that holds so many of each class together, or -1.
 func (m *model) cheapest(counts []int) int32 {
 	used := make([]int64, m.dims)
-	var f floor
-	f.init(m)
+	var f occupancy
+	f.reset(m)
 	for c, n := range counts {
 		if n == 0 {
 			continue

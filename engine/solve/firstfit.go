@@ -8,14 +8,14 @@ type open struct {
 	candidates []int32 // cheapest first
 	used       []int64
 	most       []int64 // the largest room of any candidate, for a quick no
-	items      []share
+	items      []portion
 	groups     []tally
 }
 
 // tally is how many items of a group there are.
 type tally struct {
-	row int32
-	n   int
+	group int32
+	n     int
 }
 
 // firstFit places the classes, large ones first, each on the first open nodes that some host could still serve,
@@ -23,8 +23,8 @@ type tally struct {
 func (m *model) firstFit() *solution {
 	s := &solution{left: make([]int, len(m.classes))}
 	var nodes []*open
-	var f floor
-	f.init(m)
+	var f occupancy
+	f.reset(m)
 	for c := range m.classes {
 		rest := m.classes[c].count
 		f.put(m, int32(c), 0)
@@ -74,8 +74,8 @@ func (m *model) newOpen(c int32) *open {
 	return o
 }
 
-// addable returns how many items of the class, at most limit, some candidate could still take. The floor holds none of them, but the class.
-func (m *model) addable(o *open, c int32, limit int, f *floor) int {
+// addable returns how many items of the class, at most limit, some candidate could still take. The occupancy counts none of them, but the class.
+func (m *model) addable(o *open, c int32, limit int, f *occupancy) int {
 	k := &m.classes[c]
 	for d, n := range k.need {
 		if o.used[d]+n > o.most[d] {
@@ -85,8 +85,8 @@ func (m *model) addable(o *open, c int32, limit int, f *floor) int {
 	if f.refused(m, c, o.items) {
 		return 0
 	}
-	for _, r := range k.rows {
-		limit = min(limit, m.rows[r].cap-o.in(r))
+	for _, r := range k.groups {
+		limit = min(limit, m.groups[r].limit-o.in(r))
 	}
 	if limit <= 0 {
 		return 0
@@ -120,7 +120,7 @@ func (m *model) addable(o *open, c int32, limit int, f *floor) int {
 // in returns how many items of the group are on the node.
 func (o *open) in(r int32) int {
 	for _, t := range o.groups {
-		if t.row == r {
+		if t.group == r {
 			return t.n
 		}
 	}
@@ -133,9 +133,9 @@ func (m *model) add(o *open, c int32, n int) {
 	for d, need := range k.need {
 		o.used[d] += need * int64(n)
 	}
-	o.items = append(o.items, share{c, n})
-	for _, r := range k.rows {
-		at := slices.IndexFunc(o.groups, func(t tally) bool { return t.row == r })
+	o.items = append(o.items, portion{c, n})
+	for _, r := range k.groups {
+		at := slices.IndexFunc(o.groups, func(t tally) bool { return t.group == r })
 		if at < 0 {
 			at = len(o.groups)
 			o.groups = append(o.groups, tally{r, 0})
@@ -171,6 +171,6 @@ func (m *model) close(o *open, s *solution, left []int64) {
 		}
 	}
 	for _, it := range o.items {
-		s.left[it.class] += it.n * rest
+		s.left[it.class] += it.count * rest
 	}
 }

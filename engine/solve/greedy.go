@@ -10,32 +10,32 @@ import (
 func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) []node {
 	var nodes []node
 	var capped []int32
-	if st.crowd > 0 {
+	if st.capShare > 0 {
 		capped = k.capped(classes)
 	}
 	for h := range k.ratio {
 		k.ratio[h] = 1e300
 	}
 	worth := k.begin(p, classes)
-	again := float64(worth * st.again)
+	again := float64(worth * st.reprice)
 	for {
 		h := k.bestHost(p, st, capped, budgets, worth)
 		if h < 0 {
 			return nodes
 		}
-		n := k.repeats(k.m.hosts[h].draws, budgets)
+		n := k.repeats(k.model.hosts[h].draws, budgets)
 		for _, it := range k.trial.items {
-			k.rem[it.class] -= it.n * n
+			k.remaining[it.class] -= it.count * n
 		}
-		for _, d := range k.m.hosts[h].draws {
+		for _, d := range k.model.hosts[h].draws {
 			budgets[d.Budget] -= d.Amount * int64(n)
 		}
 		nodes = append(nodes, node{host: h, times: n, items: slices.Clone(k.trial.items)})
 		worth -= float64(k.trial.worth * float64(n))
-		if st.again > 0 && worth < again {
-			p.renew(k.rem, st.loose)
+		if st.reprice > 0 && worth < again {
+			p.renew(k.remaining, st.excess)
 			worth = k.begin(p, classes)
-			again = float64(worth * st.again)
+			again = float64(worth * st.reprice)
 		}
 	}
 }
@@ -43,12 +43,12 @@ func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) 
 // begin prepares for a new pricing and returns what everything that is left is worth.
 func (k *packer) begin(p *pricing, classes []int32) float64 {
 	for _, h := range p.hosts {
-		most := k.sortLane(h, p, classes) / (float64(k.m.hosts[h].price+k.m.charge) + 1)
+		most := k.view(h, p, classes) / (float64(k.model.hosts[h].price+k.model.charge) + 1)
 		k.ratio[h] = min(float64(k.ratio[h]*maxScoreGain), most+1e-6)
 	}
 	worth := 0.0
 	for _, c := range classes {
-		worth += float64(p.value[c] * float64(k.rem[c]))
+		worth += float64(p.value[c] * float64(k.remaining[c]))
 	}
 	return worth
 }
@@ -59,7 +59,7 @@ const maxScoreGain = 1.02
 // capped lists the classes of which more than one host may be needed for all items, because of a cap.
 func (k *packer) capped(classes []int32) (out []int32) {
 	for _, c := range classes {
-		if class := &k.m.classes[c]; class.cap < k.rem[c] || len(class.rows) > 0 {
+		if class := &k.model.classes[c]; class.cap < k.remaining[c] || len(class.groups) > 0 {
 			out = append(out, c)
 		}
 	}
@@ -69,42 +69,42 @@ func (k *packer) capped(classes []int32) (out []int32) {
 // demands counts, for each host, the hosts that the caps of the capped classes it could take demand.
 // Classes that the same hosts can take demand the same of all of these: it is counted for each set of hosts once.
 func (k *packer) demands(p *pricing, capped []int32) {
-	clear(k.crowd.rows)
-	clear(k.crowd.sets)
+	clear(k.capDemand.groups)
+	clear(k.capDemand.sets)
 	for _, c := range capped {
-		class := &k.m.classes[c]
-		n := float64(k.rem[c]) / float64(class.cap)
-		for _, r := range class.rows {
-			k.crowd.rows[r] += float64(k.rem[c]) / float64(k.m.rows[r].cap)
-			n = max(n, k.crowd.rows[r])
+		class := &k.model.classes[c]
+		n := float64(k.remaining[c]) / float64(class.cap)
+		for _, r := range class.groups {
+			k.capDemand.groups[r] += float64(k.remaining[c]) / float64(k.model.groups[r].limit)
+			n = max(n, k.capDemand.groups[r])
 		}
-		k.crowd.sets[class.kind] = max(k.crowd.sets[class.kind], n)
+		k.capDemand.sets[class.takerSet] = max(k.capDemand.sets[class.takerSet], n)
 	}
-	k.crowd.order = k.crowd.order[:0]
-	for s, n := range k.crowd.sets {
+	k.capDemand.order = k.capDemand.order[:0]
+	for s, n := range k.capDemand.sets {
 		if n > 1 {
-			k.crowd.order = append(k.crowd.order, int32(s)) //nolint:gosec // sets are few
+			k.capDemand.order = append(k.capDemand.order, int32(s)) //nolint:gosec // sets are few
 		}
 	}
-	slices.SortFunc(k.crowd.order, func(a, b int32) int { return cmp.Compare(k.crowd.sets[b], k.crowd.sets[a]) })
+	slices.SortFunc(k.capDemand.order, func(a, b int32) int { return cmp.Compare(k.capDemand.sets[b], k.capDemand.sets[a]) })
 	for _, h := range p.hosts {
-		k.crowd.hosts[h] = 0
-		for _, s := range k.crowd.order {
-			if k.m.takers[s].Has(int(h)) {
-				k.crowd.hosts[h] = k.crowd.sets[s] // others demand no more of it
+		k.capDemand.hosts[h] = 0
+		for _, s := range k.capDemand.order {
+			if k.model.takerSets[s].Has(int(h)) {
+				k.capDemand.hosts[h] = k.capDemand.sets[s] // others demand no more of it
 				break
 			}
 		}
 	}
 }
 
-// bestHost leaves in k.trial the filling with the best ratio of worth to price. Hosts too large for a crowd are left out as long as there are others.
+// bestHost leaves in k.trial the filling with the best ratio of worth to price. Hosts that are too large where caps demand many are left out as long as there are others.
 func (k *packer) bestHost(p *pricing, st style, capped []int32, budgets []int64, worth float64) int32 {
-	if st.crowd == 0 {
+	if st.capShare == 0 {
 		return k.bestOf(p, st, budgets, worth, -1)
 	}
 	k.demands(p, capped)
-	if h := k.bestOf(p, st, budgets, worth, st.crowd*worth); h >= 0 {
+	if h := k.bestOf(p, st, budgets, worth, st.capShare*worth); h >= 0 {
 		return h
 	}
 	return k.bestOf(p, st, budgets, worth, -1)
@@ -114,7 +114,7 @@ func (k *packer) bestHost(p *pricing, st style, capped []int32, budgets []int64,
 // A host's ratio rarely grows while items get fewer, so only hosts that were better last time are looked at again.
 func (k *packer) bestOf(p *pricing, st style, budgets []int64, worth, limit float64) int32 {
 	for _, h := range p.hosts {
-		k.fresh[h] = overdrawn(k.m.hosts[h].draws, budgets, 1) || limit >= 0 && float64(k.m.hosts[h].price)*k.crowd.hosts[h] > limit
+		k.fresh[h] = overdrawn(k.model.hosts[h].draws, budgets, 1) || limit >= 0 && float64(k.model.hosts[h].price)*k.capDemand.hosts[h] > limit
 		k.open[h] = !k.fresh[h]
 	}
 	best := int32(-1) // the host of the filling that is kept
@@ -135,7 +135,7 @@ func (k *packer) bestOf(p *pricing, st style, budgets []int64, worth, limit floa
 		k.fill(h, p, st, worth)
 		k.fresh[h], k.ratio[h] = true, 0
 		if len(k.trial.items) > 0 {
-			k.ratio[h] = (k.trial.worth + 1e-6) / (float64(k.m.hosts[h].price+k.m.charge) + 1)
+			k.ratio[h] = (k.trial.worth + 1e-6) / (float64(k.model.hosts[h].price+k.model.charge) + 1)
 		}
 		if best < 0 || k.ratio[h] > k.ratio[best] || k.ratio[h] == k.ratio[best] && h < best {
 			best = h
@@ -149,22 +149,22 @@ func (k *packer) bestOf(p *pricing, st style, budgets []int64, worth, limit floa
 func (k *packer) repeats(draws []Draw, budgets []int64) int {
 	n := int(^uint32(0) >> 1)
 	for _, it := range k.trial.items {
-		n = min(n, k.rem[it.class]/it.n)
+		n = min(n, k.remaining[it.class]/it.count)
 	}
 	return affordable(draws, budgets, max(n/2, 1))
 }
 
 // complete has the greedy search place what is left beside some hosts, on hosts that are dearer than the cheapest by up to the loose part.
-func (k *packer) complete(near *fluid, loose float64, nodes []node, budgets []int64) *solution {
-	if slices.ContainsFunc(k.rem, func(n int) bool { return n > 0 }) {
+func (k *packer) complete(near *relaxation, loose float64, nodes []node, budgets []int64) *solution {
+	if slices.ContainsFunc(k.remaining, func(n int) bool { return n > 0 }) {
 		p := near.clone()
-		p.weigh(k.rem)
+		p.weigh(k.remaining)
 		p.climb(8, 0.2, 0.02)
-		nodes = append(nodes, k.greedy(p.prices(loose), style{slack: 1, pull: .5, again: .9, loose: .1}, allClasses(k.m), budgets)...)
+		nodes = append(nodes, k.greedy(p.prices(loose), style{fairShare: 1, detourWeight: .5, reprice: .9, excess: .1}, allClasses(k.model), budgets)...)
 	}
-	out := &solution{nodes: nodes, left: slices.Clone(k.rem)}
+	out := &solution{nodes: nodes, left: slices.Clone(k.remaining)}
 	for i := range out.nodes {
-		k.m.downsize(&out.nodes[i], budgets)
+		k.model.downsize(&out.nodes[i], budgets)
 	}
 	return out
 }

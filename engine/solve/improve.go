@@ -25,10 +25,10 @@ func changes(items int) int {
 
 // improve works on s until the packer has counted so many steps in all, a window has saved little, or enough says that it is.
 func improve(k *packer, s *solution, p *pricing, limit int, enough func(goal int64) bool) *solution {
-	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: k.m.drawn(s), dice: 1, coin: 1, hosts: p.hosts}
+	v := &improver{model: k.model, packer: k, prices: p, value: slices.Clone(p.value), budgets: k.model.drawn(s), dice: 1, groupDice: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
-	clear(k.rem)
-	goal, window, changes := k.m.goal(s), (limit-k.steps)/savingWindows, changes(k.m.items())
+	clear(k.remaining)
+	goal, window, changes := k.model.goal(s), (limit-k.steps)/savingWindows, changes(k.model.itemCount())
 	before, until, tried := goal, k.steps+window, 0
 	for k.steps < limit && len(v.nodes) > 0 && !enough(goal) {
 		goal -= v.step()
@@ -61,9 +61,9 @@ func (v *improver) unroll(s *solution) []node {
 }
 
 func (v *improver) wasteOf(n *node) float64 {
-	waste := float64(v.m.hosts[n.host].price + v.m.charge)
+	waste := float64(v.model.hosts[n.host].price + v.model.charge)
 	for _, it := range n.items {
-		waste -= float64(v.value[it.class] * float64(it.n))
+		waste -= float64(v.value[it.class] * float64(it.count))
 	}
 	return waste
 }
@@ -73,17 +73,17 @@ func (v *improver) push(n node) {
 	v.nodes = append(v.nodes, n)
 	v.waste = append(v.waste, v.wasteOf(&n))
 	at := len(v.free)
-	v.free = append(v.free, v.m.hosts[n.host].room...)
+	v.free = append(v.free, v.model.hosts[n.host].room...)
 	for _, it := range n.items {
-		v.book(v.free[at:], it.class, it.n)
+		v.reserve(v.free[at:], it.class, it.count)
 	}
 }
 
 // step tries one change and returns what it saved.
 func (v *improver) step() int64 {
 	v.choose()
-	before := v.lift()
-	v.k.steps += 200 + len(v.nodes)
+	before := v.unload()
+	v.packer.steps += 200 + len(v.nodes)
 	v.journal = v.journal[:0]
 	if v.dice.below(2) == 0 {
 		v.absorb()
@@ -93,13 +93,13 @@ func (v *improver) step() int64 {
 	if !ok || after > before || after == before && len(v.journal) == 0 && v.dice.below(4) > 0 {
 		v.undo(0)
 		copy(v.budgets, kept)
-		for _, n := range v.ruined {
-			v.m.refund(&v.nodes[n], v.budgets, -1)
+		for _, n := range v.emptied {
+			v.model.refund(&v.nodes[n], v.budgets, -1)
 		}
 		return 0
 	}
-	for i := len(v.ruined) - 1; i >= 0; i-- {
-		v.remove(v.ruined[i])
+	for i := len(v.emptied) - 1; i >= 0; i-- {
+		v.remove(v.emptied[i])
 	}
 	for _, n := range fresh {
 		v.push(n)
@@ -109,7 +109,7 @@ func (v *improver) step() int64 {
 
 // replace places what is left on new hosts and returns them and what they cost.
 func (v *improver) replace(before int64) ([]node, int64, bool) {
-	from, way := v.k.steps, &v.ways[v.way()]
+	from, way := v.packer.steps, &v.ways[v.way()]
 	way.halve()
 	var fresh []node
 	var after int64
@@ -117,13 +117,13 @@ func (v *improver) replace(before int64) ([]node, int64, bool) {
 	if way == &v.ways[regrouping] {
 		fresh, after, ok = v.regroup(before)
 		for _, c := range v.classes {
-			v.k.rem[c] = 0
+			v.packer.remaining[c] = 0
 		}
 	} else {
-		v.k.steps += stepsOfRefill
+		v.packer.steps += stepsOfRefill
 		fresh, after, ok = v.refill(before)
 	}
-	way.steps += float64(v.k.steps - from)
+	way.steps += float64(v.packer.steps - from)
 	if ok {
 		way.saved += float64(max(before-after, 0))
 	}
@@ -136,11 +136,11 @@ const stepsOfRefill = 800
 // way is the way to be taken: most often the one that saved more for its steps lately.
 func (v *improver) way() int {
 	a, b := &v.ways[refilling], &v.ways[regrouping]
-	if n := len(v.ruined); n < 2 || n > maxRegrouped || a.tried < memory || v.m.shared {
+	if n := len(v.emptied); n < 2 || n > maxRegrouped || a.tried < memory || v.model.shared {
 		return refilling
 	}
-	if v.coin.below(3) == 0 {
-		return v.coin.below(ways)
+	if v.groupDice.below(3) == 0 {
+		return v.groupDice.below(ways)
 	}
 	if a.saved*b.steps > b.saved*a.steps {
 		return refilling
@@ -165,21 +165,21 @@ const unrelated = 4
 // such as those that have to be in one zone, they are most often such that one of two could take all that is on the other: what is on
 // nodes of different zones is not put together again.
 func (v *improver) choose() {
-	v.ruined = v.ruined[:0]
+	v.emptied = v.emptied[:0]
 	want := min(2+v.dice.below(3)+v.dice.below(3), len(v.nodes))
-	related := v.m.choosy && v.dice.below(unrelated) > 0
-	for tries := 0; len(v.ruined) < want && tries < 4*want; tries++ {
+	related := v.model.selective && v.dice.below(unrelated) > 0
+	for tries := 0; len(v.emptied) < want && tries < 4*want; tries++ {
 		n := v.dice.below(len(v.nodes))
 		for range v.dice.below(4) {
 			if other := v.dice.below(len(v.nodes)); v.waste[other] > v.waste[n] {
 				n = other
 			}
 		}
-		if related && len(v.ruined) > 0 && tries < 3*want && !v.related(v.ruined[0], n) {
+		if related && len(v.emptied) > 0 && tries < 3*want && !v.related(v.emptied[0], n) {
 			continue
 		}
-		if at, found := slices.BinarySearch(v.ruined, n); !found {
-			v.ruined = slices.Insert(v.ruined, at, n)
+		if at, found := slices.BinarySearch(v.emptied, n); !found {
+			v.emptied = slices.Insert(v.emptied, at, n)
 		}
 	}
 }
@@ -187,21 +187,21 @@ func (v *improver) choose() {
 // related reports whether one of two nodes could take each item that is on the other.
 func (v *improver) related(a, b int) bool {
 	x, y := &v.nodes[a], &v.nodes[b]
-	return v.m.takesAll(x.host, y.items) || v.m.takesAll(y.host, x.items)
+	return v.model.takesAll(x.host, y.items) || v.model.takesAll(y.host, x.items)
 }
 
-// lift counts what is on the chosen nodes as to be placed, and returns what these cost.
-func (v *improver) lift() int64 {
+// unload counts what is on the chosen nodes as to be placed, and returns what these cost.
+func (v *improver) unload() int64 {
 	v.classes = v.classes[:0]
 	goal := int64(0)
-	for _, n := range v.ruined {
-		goal += v.m.hosts[v.nodes[n].host].price + v.m.charge
-		v.m.refund(&v.nodes[n], v.budgets, 1)
+	for _, n := range v.emptied {
+		goal += v.model.hosts[v.nodes[n].host].price + v.model.charge
+		v.model.refund(&v.nodes[n], v.budgets, 1)
 		for _, it := range v.nodes[n].items {
-			if v.k.rem[it.class] == 0 {
+			if v.packer.remaining[it.class] == 0 {
 				v.classes = append(v.classes, it.class)
 			}
-			v.k.rem[it.class] += it.n
+			v.packer.remaining[it.class] += it.count
 		}
 	}
 	slices.Sort(v.classes)
@@ -224,29 +224,29 @@ func (v *improver) sample() []int32 {
 
 // refill places what is left on new hosts and returns them and what they cost.
 func (v *improver) refill(before int64) ([]node, int64, bool) {
-	p := *v.p
-	p.value = v.p.value
+	p := *v.prices
+	p.value = v.prices.value
 	p.hosts = v.sample()
 	noise := 0.02 * float64(v.dice.below(6))
 	for _, c := range v.classes {
 		p.value[c] = v.value[c] * (1 + float64(noise*(v.dice.unit()-0.5)))
 	}
-	st := style{slack: float64(v.dice.below(2)), pull: float64(v.dice.below(5)) / 2}
-	fresh := v.k.greedy(&p, st, v.classes, v.budgets)
+	st := style{fairShare: float64(v.dice.below(2)), detourWeight: float64(v.dice.below(5)) / 2}
+	fresh := v.packer.greedy(&p, st, v.classes, v.budgets)
 	for _, c := range v.classes {
 		p.value[c] = v.value[c]
 	}
 	after, ok := int64(0), true
 	for _, c := range v.classes {
-		if v.k.rem[c] > 0 {
+		if v.packer.remaining[c] > 0 {
 			ok = false
 		}
-		v.k.rem[c] = 0
+		v.packer.remaining[c] = 0
 	}
 	var out []node
 	for i := range fresh {
-		v.m.downsize(&fresh[i], v.budgets)
-		after += (v.m.hosts[fresh[i].host].price + v.m.charge) * int64(fresh[i].times)
+		v.model.downsize(&fresh[i], v.budgets)
+		after += (v.model.hosts[fresh[i].host].price + v.model.charge) * int64(fresh[i].times)
 		for range fresh[i].times {
 			out = append(out, node{host: fresh[i].host, times: 1, items: slices.Clone(fresh[i].items)})
 		}
@@ -259,5 +259,5 @@ func (v *improver) remove(n int) {
 	last := len(v.nodes) - 1
 	v.nodes[n], v.waste[n] = v.nodes[last], v.waste[last]
 	copy(v.freeOf(n), v.freeOf(last))
-	v.nodes, v.waste, v.free = v.nodes[:last], v.waste[:last], v.free[:last*v.m.dims]
+	v.nodes, v.waste, v.free = v.nodes[:last], v.waste[:last], v.free[:last*v.model.dims]
 }

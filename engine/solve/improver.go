@@ -5,23 +5,23 @@ import "slices"
 // improver makes a solution cheaper by emptying a few hosts and filling again what was on them: first into free room elsewhere,
 // then onto new hosts at slightly different prices. What is not dearer is kept.
 type improver struct {
-	m       *model
-	k       *packer
-	p       *pricing
-	value   []float64 // undisturbed
-	nodes   []node    // each once
-	free    []int64   // of each node, dims numbers
-	waste   []float64 // of each node: what it costs beyond what it holds is worth
-	budgets []int64
-	dice    dice
-	coin    dice // for what is done by regrouping
+	model     *model
+	packer    *packer
+	prices    *pricing
+	value     []float64 // undisturbed
+	nodes     []node    // each once
+	free      []int64   // of each node, dims numbers
+	waste     []float64 // of each node: what it costs beyond what it holds is worth
+	budgets   []int64
+	dice      dice
+	groupDice dice // for what is done by regrouping
 
-	ruined  []int // positions in nodes, rising
+	emptied []int // positions in nodes, rising
 	classes []int32
 	journal []move
 	hosts   []int32 // all that may be tried
 	some    []int32 // those tried in this step
-	group   group
+	joint   jointHosts
 	ways    [ways]effect
 }
 
@@ -45,8 +45,8 @@ type effect struct {
 	tried        int
 }
 
-// group is room on hosts that are chosen together.
-type group struct {
+// jointHosts is room on hosts that are chosen together.
+type jointHosts struct {
 	need  []int64 // what is to be placed
 	rest  []int64 // what pairs have to have room for
 	scale []float64
@@ -64,77 +64,77 @@ type sized struct {
 	part  float64
 }
 
-// book takes n items of a class from the free room, or gives them back when n is negative.
-func (v *improver) book(free []int64, c int32, n int) {
-	for d, need := range v.m.classes[c].need {
+// reserve takes n items of a class from the free room, or gives them back when n is negative.
+func (v *improver) reserve(free []int64, c int32, n int) {
+	for d, need := range v.model.classes[c].need {
 		free[d] -= need * int64(n)
 	}
 }
 
-func (v *improver) freeOf(n int) []int64 { return v.free[n*v.m.dims : (n+1)*v.m.dims] }
+func (v *improver) freeOf(n int) []int64 { return v.free[n*v.model.dims : (n+1)*v.model.dims] }
 
 // absorb puts what fits into free room of the nodes that stay, large items first.
 func (v *improver) absorb() {
 	from := v.dice.below(len(v.nodes))
 	for _, c := range v.classes {
-		class := &v.m.classes[c]
-		v.k.floor.put(v.m, c, 0)
-		for i := 0; i < len(v.nodes) && v.k.rem[c] > 0; i++ {
+		class := &v.model.classes[c]
+		v.packer.occupancy.put(v.model, c, 0)
+		for i := 0; i < len(v.nodes) && v.packer.remaining[c] > 0; i++ {
 			n := from + i
 			if n >= len(v.nodes) {
 				n -= len(v.nodes)
 			}
 			free := v.freeOf(n)
-			if !fits(class.need, free) || !class.takers.Has(int(v.nodes[n].host)) || slices.Contains(v.ruined, n) {
+			if !fits(class.need, free) || !class.takers.Has(int(v.nodes[n].host)) || slices.Contains(v.emptied, n) {
 				continue
 			}
 			if z := v.addable(n, c); z > 0 {
-				v.give(n, c, z)
-				v.k.rem[c] -= z
+				v.place(n, c, z)
+				v.packer.remaining[c] -= z
 				v.journal = append(v.journal, move{n, c, z})
 			}
 		}
-		v.k.floor.take(v.m, c, 0)
-		v.k.steps += len(v.nodes) / 4
+		v.packer.occupancy.take(v.model, c, 0)
+		v.packer.steps += len(v.nodes) / 4
 	}
 }
 
-// addable is how many of the class, which is on the floor alone, the node could take of those to be placed.
+// addable is how many of the class, which is in the occupancy alone, the node could take of those to be placed.
 func (v *improver) addable(n int, c int32) int {
-	class := &v.m.classes[c]
-	limit := min(v.k.rem[c], class.cap)
+	class := &v.model.classes[c]
+	limit := min(v.packer.remaining[c], class.cap)
 	for _, it := range v.nodes[n].items {
 		if it.class == c {
-			limit = min(limit, class.cap-it.n)
+			limit = min(limit, class.cap-it.count)
 		}
 	}
-	if class.bound {
-		limit = v.k.floor.besides(v.m, c, limit, v.nodes[n].items)
+	if class.constrained {
+		limit = v.packer.occupancy.besides(v.model, c, limit, v.nodes[n].items)
 	}
 	return times(class.need, v.freeOf(n), limit)
 }
 
-// give puts n items of a class on a node, or takes them away when n is negative.
-func (v *improver) give(at int, c int32, n int) {
-	v.book(v.freeOf(at), c, n)
+// place puts n items of a class on a node, or takes them away when n is negative.
+func (v *improver) place(at int, c int32, n int) {
+	v.reserve(v.freeOf(at), c, n)
 	v.waste[at] -= float64(v.value[c] * float64(n))
 	items := v.nodes[at].items
 	for i := range items {
 		if items[i].class == c {
-			if items[i].n += n; items[i].n == 0 {
+			if items[i].count += n; items[i].count == 0 {
 				v.nodes[at].items = slices.Delete(items, i, i+1)
 			}
 			return
 		}
 	}
-	v.nodes[at].items = append(items, share{c, n})
+	v.nodes[at].items = append(items, portion{c, n})
 }
 
 // undo takes back what was absorbed since there were so many moves.
 func (v *improver) undo(mark int) {
 	for i := len(v.journal) - 1; i >= mark; i-- {
 		j := v.journal[i]
-		v.give(j.node, j.class, -j.n)
+		v.place(j.node, j.class, -j.n)
 	}
 	v.journal = v.journal[:mark]
 }
@@ -144,7 +144,7 @@ type dice uint64
 
 func (d *dice) next() uint64 {
 	*d += 0x9e3779b97f4a7c15
-	return mix(uint64(*d))
+	return scramble(uint64(*d))
 }
 
 // below returns a number from 0 to n-1.

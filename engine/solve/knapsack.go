@@ -5,103 +5,103 @@ import (
 	"slices"
 )
 
-// fullest finds the load of one host that is worth most, when one item of each class has a given worth, or how much no load
+// knapsack finds the load of one host that is worth most, when one item of each class has a given worth, or how much no load
 // is worth. It goes through the classes, those first that are worth most for what they take, and for each through how many
 // of it there are; what the rest could add at most is known from the prices per unit of the relaxation, at which no load costs
 // more than its host.
-type fullest struct {
-	m     *model
-	f     *fluid
-	proof *proof
-	worth []int64 // of one item of each class, in fractions of a micro-dollar
-	floor floor
+type knapsack struct {
+	model      *model
+	relaxation *relaxation
+	proof      *proof
+	worth      []int64 // of one item of each class, in fractions of a micro-dollar
+	occupancy  occupancy
 
-	host    int32
-	classes []candidate // that the host takes and that are worth something, in order of density
-	free    []int64
-	count   []int // of each candidate
-	above   int64 // no load is looked for that is worth no more
-	best    []int // the counts of the best load above that
-	value   int64 // what that is worth
-	open    int64 // what loads could be worth that were not looked at
-	left    int   // steps that may still be taken for this host
-	steps   int
+	host       int32
+	classes    []choice // that the host takes and that are worth something, in order of density
+	free       []int64
+	count      []int // of each candidate
+	above      int64 // no load is looked for that is worth no more
+	best       []int // the counts of the best load above that
+	value      int64 // what that is worth
+	unexplored int64 // what loads could be worth that were not looked at
+	budget     int   // steps that may still be taken for this host
+	steps      int
 }
 
-// candidate is a class that may be on the host.
-type candidate struct {
-	class  int32
-	most   int   // of it alone
-	weight int64 // of one item at the relaxation's prices
-	worth  int64
-	load   int64 // the weight of the most of it
-	value  int64 // what that is worth
-	need   []int64
-	bound  bool
+// choice is a class that may be on the host.
+type choice struct {
+	class       int32
+	most        int   // of it alone
+	weight      int64 // of one item at the relaxation's prices
+	worth       int64
+	load        int64 // the weight of the most of it
+	value       int64 // what that is worth
+	need        []int64
+	constrained bool
 }
 
 // stepsPerHost bounds how many loads of one host are looked at.
 const stepsPerHost = 3_000
 
-// newFullest looks for loads at the prices of a relaxation.
-func newFullest(f *fluid) *fullest { return fullestOf(f, f.m) }
+// newKnapsack looks for loads at the prices of a relaxation.
+func newKnapsack(f *relaxation) *knapsack { return knapsackOf(f, f.model) }
 
-// loosest looks for loads in which conflicts do not count: items are kept apart also where that is only the simplest way to
+// unconflicted looks for loads in which conflicts do not count: items are kept apart also where that is only the simplest way to
 // keep a rule, so that a bound must not build on it.
-func loosest(f *fluid) *fullest {
-	m := *f.m
+func unconflicted(f *relaxation) *knapsack {
+	m := *f.model
 	m.conflicts, m.classes = false, slices.Clone(m.classes)
 	for c := range m.classes {
 		m.classes[c].conflicts = nil
 	}
-	return fullestOf(f, &m)
+	return knapsackOf(f, &m)
 }
 
-func fullestOf(f *fluid, m *model) *fullest {
-	x := &fullest{m: m, f: f, proof: newProof(f), free: make([]int64, m.dims)}
-	x.floor.init(m)
+func knapsackOf(f *relaxation, m *model) *knapsack {
+	x := &knapsack{model: m, relaxation: f, proof: newProof(f), free: make([]int64, m.dims)}
+	x.occupancy.reset(m)
 	return x
 }
 
 // price is what a host costs with what its draws on budgets are worth, in fractions of a micro-dollar.
-func (x *fullest) price(h int32) int64 { return x.proof.price(&x.m.hosts[h]) }
+func (x *knapsack) price(h int32) int64 { return x.proof.price(&x.model.hosts[h]) }
 
 // most returns what a load of the host is worth at most. If that may be more than its price, the best load that was
 // found is in best, its value in value.
-func (x *fullest) most(h int32) int64 {
+func (x *knapsack) most(h int32) int64 {
 	price := x.price(h)
-	x.host, x.above, x.value, x.open, x.left = h, price, 0, 0, stepsPerHost
+	x.host, x.above, x.value, x.unexplored, x.budget = h, price, 0, 0, stepsPerHost
 	x.gather()
 	if x.rest(0, price) <= price {
 		return price
 	}
-	copy(x.free, x.m.hosts[h].room)
+	copy(x.free, x.model.hosts[h].room)
 	x.count = slices.Grow(x.count[:0], len(x.classes))[:len(x.classes)]
 	clear(x.count)
-	x.left--
-	x.dig(0, 0, price)
-	x.steps += stepsPerHost - x.left
-	return max(price, x.value, x.open)
+	x.budget--
+	x.explore(0, 0, price)
+	x.steps += stepsPerHost - x.budget
+	return max(price, x.value, x.unexplored)
 }
 
 // gather finds the candidates of the host.
-func (x *fullest) gather() {
+func (x *knapsack) gather() {
 	x.classes = x.classes[:0]
-	m, n := x.m, x.f.kinds.of[x.host]
+	m, n := x.model, x.relaxation.kinds.of[x.host]
 	row := x.proof.unit(n)
 	for c := range m.classes {
 		k := &m.classes[c]
 		if x.worth[c] <= 0 || !k.takers.Has(int(x.host)) {
 			continue
 		}
-		it := candidate{class: int32(c), worth: x.worth[c], most: times(k.need, m.hosts[x.host].room, min(k.cap, k.count)), need: k.need, bound: k.bound}
+		it := choice{class: int32(c), worth: x.worth[c], most: times(k.need, m.hosts[x.host].room, min(k.cap, k.count)), need: k.need, constrained: k.constrained}
 		if it.most == 0 {
 			continue
 		}
 		for d, need := range k.need {
 			it.weight += x.proof.need(d, need) * row[d]
 		}
-		for _, l := range x.f.capsOf[c] {
+		for _, l := range x.relaxation.capsOf[c] {
 			it.weight += row[m.dims+int(l)]
 		}
 		it.load, it.value = product(it.weight, it.most), int64(it.most)*it.worth
@@ -112,7 +112,7 @@ func (x *fullest) gather() {
 }
 
 // denser puts first what is worth more for its weight.
-func denser(a, b candidate) int {
+func denser(a, b choice) int {
 	ahi, alo := bits.Mul64(uint64(a.worth), uint64(b.weight))
 	bhi, blo := bits.Mul64(uint64(b.worth), uint64(a.weight))
 	switch {
@@ -125,7 +125,7 @@ func denser(a, b candidate) int {
 }
 
 // rest is what the candidates from the i-th on can add at most within so much weight.
-func (x *fullest) rest(i int, weight int64) int64 {
+func (x *knapsack) rest(i int, weight int64) int64 {
 	sum := int64(0)
 	for ; i < len(x.classes); i++ {
 		c := &x.classes[i]
@@ -142,19 +142,19 @@ func (x *fullest) rest(i int, weight int64) int64 {
 	return sum
 }
 
-// dig looks at all loads that hold of the first i candidates what is counted, which is worth value and leaves so much weight.
+// explore looks at all loads that hold of the first i candidates what is counted, which is worth value and leaves so much weight.
 //
 // What loads could be worth at most gets less with each item less of the i-th candidate, which is worth more for its weight
 // than those after it: where that is too little, or there are no steps left to look, so it is for all that hold less of it.
-func (x *fullest) dig(i int, value, weight int64) {
+func (x *knapsack) explore(i int, value, weight int64) {
 	c := &x.classes[i]
 	most := times(c.need, x.free, c.most)
-	if most > 0 && c.bound {
-		most = x.floor.allowed(x.m, c.class, most)
+	if most > 0 && c.constrained {
+		most = x.occupancy.allowed(x.model, c.class, most)
 	}
 	for n := most; n >= 0; n-- {
 		value, weight := value+int64(n)*c.worth, weight-int64(n)*c.weight
-		x.left--
+		x.budget--
 		if value > max(x.above, x.value) {
 			x.hold(i, n)
 			x.value, x.best = value, append(x.best[:0], x.count...)
@@ -164,22 +164,22 @@ func (x *fullest) dig(i int, value, weight int64) {
 			top += x.rest(i+1, weight)
 		}
 		if top <= max(x.above, x.value) {
-			x.left -= n
+			x.budget -= n
 			break
 		}
-		if x.left <= 0 {
-			x.open = max(x.open, top)
-			x.left -= n
+		if x.budget <= 0 {
+			x.unexplored = max(x.unexplored, top)
+			x.budget -= n
 			break
 		}
 		x.hold(i, n)
-		x.dig(i+1, value, weight)
+		x.explore(i+1, value, weight)
 	}
 	x.hold(i, 0)
 }
 
 // hold has the load hold n of a candidate.
-func (x *fullest) hold(i, n int) {
+func (x *knapsack) hold(i, n int) {
 	c, before := &x.classes[i], x.count[i]
 	if n == before {
 		return
@@ -189,24 +189,24 @@ func (x *fullest) hold(i, n int) {
 		x.free[d] -= need * int64(n-before)
 	}
 	switch {
-	case !c.bound:
+	case !c.constrained:
 	case before == 0:
-		x.floor.put(x.m, c.class, n)
+		x.occupancy.put(x.model, c.class, n)
 	case n == 0:
-		x.floor.take(x.m, c.class, before)
+		x.occupancy.take(x.model, c.class, before)
 	default:
-		x.floor.count(x.m, c.class, n-before)
+		x.occupancy.add(x.model, c.class, n-before)
 	}
 }
 
 // load is the best load that was found.
-func (x *fullest) load() []share {
-	var out []share
+func (x *knapsack) load() []portion {
+	var out []portion
 	for i, n := range x.best {
 		if n > 0 {
-			out = append(out, share{x.classes[i].class, n})
+			out = append(out, portion{x.classes[i].class, n})
 		}
 	}
-	slices.SortFunc(out, func(a, b share) int { return int(a.class - b.class) })
+	slices.SortFunc(out, func(a, b portion) int { return int(a.class - b.class) })
 	return out
 }

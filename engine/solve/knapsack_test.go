@@ -17,9 +17,9 @@ func TestFullest(t *testing.T) {
 		if len(m.classes) == 0 {
 			return
 		}
-		f := newFluid(m, m.kinds(), int64(rapid.IntRange(0, 500).Draw(t, "charge")))
+		f := newRelaxation(m, m.kinds(), int64(rapid.IntRange(0, 500).Draw(t, "charge")))
 		f.ascend()
-		x := newFullest(f)
+		x := newKnapsack(f)
 		x.worth = make([]int64, len(m.classes))
 		for c := range x.worth {
 			x.worth[c] = int64(rapid.IntRange(-100, 3_000).Draw(t, "worth")) << moneyBits
@@ -34,7 +34,7 @@ func TestFullest(t *testing.T) {
 			}
 			sum := int64(0)
 			for _, it := range x.load() {
-				sum += x.worth[it.class] * int64(it.n)
+				sum += x.worth[it.class] * int64(it.count)
 			}
 			if sum != x.value || sum != most {
 				t.Fatalf("host %d: its load is worth %d, and is said to be %d of %d", h, sum, x.value, most)
@@ -47,12 +47,12 @@ func TestFullest(t *testing.T) {
 func fullestByTrying(m *model, h int, worth []int64) int64 {
 	free, count := append([]int64(nil), m.hosts[h].room...), make([]int, len(m.classes))
 	allowed := func() bool {
-		for _, r := range m.rows {
+		for _, r := range m.groups {
 			n := 0
 			for _, c := range r.members {
 				n += count[c]
 			}
-			if n > r.cap {
+			if n > r.limit {
 				return false
 			}
 		}

@@ -4,19 +4,19 @@ package solve
 // better bound where that is close to goal, which is what a known way costs.
 func Bound(p Problem, goal int64) int64 {
 	p.Charge = 0
-	return least(p, proving{evidence: evidence{goal: goal}})
+	return least(p, proving{known: incumbent{goal: goal}})
 }
 
 // Spend is Bound of price and charge together, looked for longer.
 func Spend(p Problem, goal int64) int64 {
-	return least(p, proving{evidence: evidence{goal: goal}, charge: p.Charge, thorough: true})
+	return least(p, proving{known: incumbent{goal: goal}, charge: p.Charge, thorough: true})
 }
 
 // proving is how a bound is looked for.
 type proving struct {
-	evidence evidence // what is known of ways to place the items
-	charge   int64    // for each host
-	thorough bool     // the bound is for a person, who can wait for a better one
+	known    incumbent // what is known of ways to place the items
+	charge   int64     // for each host
+	thorough bool      // the bound is for a person, who can wait for a better one
 }
 
 // least is what placing all items costs at least.
@@ -26,7 +26,7 @@ func least(p Problem, how proving) int64 {
 	for _, seed := range p.Seeds {
 		for _, n := range seed.Nodes {
 			if out, ok := m.readNode(n); ok {
-				how.evidence.hosts = append(how.evidence.hosts, out)
+				how.known.nodes = append(how.known.nodes, out)
 			}
 		}
 	}
@@ -53,18 +53,18 @@ func (m *model) prove(a *Answer, left []int, how proving) {
 	for c := range placed {
 		placed[c] = m.classes[c].count - left[c]
 	}
-	f := newFluid(m, m.kinds(), how.charge)
+	f := newRelaxation(m, m.kinds(), how.charge)
 	f.ascend()
 	if how.thorough {
 		f.climb(100, 0.2, 0.02)
 	}
-	bound, worth := f.bound(placed)
-	a.Bound = f.wholes(placed, bound, worth, how.evidence)
+	bound, worth := f.boundByPrices(placed)
+	a.Bound = f.boundByPatterns(placed, bound, worth, how.known)
 	if how.thorough {
-		a.Bound = max(a.Bound, m.apart(placed, how.charge))
+		a.Bound = max(a.Bound, m.boundApart(placed, how.charge))
 	}
-	if how.thorough && a.Bound < how.evidence.goal {
-		a.Bound = f.inWholeHosts(placed, a.Bound, how.evidence.goal)
+	if how.thorough && a.Bound < how.known.goal {
+		a.Bound = f.boundByHosts(placed, a.Bound, how.known.goal)
 	}
 	a.Steps += f.steps
 	for c, w := range worth {

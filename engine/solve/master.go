@@ -19,7 +19,7 @@ type master struct {
 type column struct {
 	host  int32 // -1 is a surplus
 	price float64
-	items []share // of a surplus one, less than nothing
+	items []portion // of a surplus one, less than nothing
 }
 
 // newMaster begins with a column for each class in which it is alone; single[c] holds nothing but c.
@@ -27,14 +27,14 @@ func newMaster(demand []float64, single []column) *master {
 	n := len(demand)
 	l := &master{demand: demand, columns: slices.Clone(single), basis: make([]int, n), inverse: make([][]float64, n), amount: make([]float64, n), dual: make([]float64, n)}
 	for c := range n {
-		each := float64(single[c].items[0].n)
+		each := float64(single[c].items[0].count)
 		l.basis[c] = c
 		l.inverse[c] = make([]float64, n)
 		l.inverse[c][c] = 1 / each
 		l.amount[c] = demand[c] / each
 	}
 	for c := range n {
-		l.columns = append(l.columns, column{host: -1, items: []share{{int32(c), -1}}})
+		l.columns = append(l.columns, column{host: -1, items: []portion{{int32(c), -1}}})
 	}
 	l.price()
 	return l
@@ -59,7 +59,7 @@ func (l *master) price() {
 func (l *master) gain(k *column) float64 {
 	sum := -k.price
 	for _, it := range k.items {
-		sum += float64(l.dual[it.class] * float64(it.n))
+		sum += float64(l.dual[it.class] * float64(it.count))
 	}
 	return sum
 }
@@ -87,7 +87,7 @@ func (l *master) pivot(enter int, direction []float64) bool {
 	clear(direction)
 	for r := range direction {
 		for _, it := range l.columns[enter].items {
-			direction[r] += float64(l.inverse[r][it.class] * float64(it.n))
+			direction[r] += float64(l.inverse[r][it.class] * float64(it.count))
 		}
 	}
 	leave, least := -1, 0.0

@@ -13,9 +13,9 @@ import (
 
 // mixture is that start.
 type mixture struct {
-	m      *model
-	k      *packer
-	near   *fluid
+	model  *model
+	packer *packer
+	near   *relaxation
 	hosts  []int32   // of each open host
 	free   []int64   // of each open host, dims numbers
 	weight []float64 // of each host of the model and dimension, how scarce it is there
@@ -32,11 +32,11 @@ type rated struct {
 // mixRounds is how many rounds of pouring the mix is the mean of.
 const mixRounds = 30
 
-// mixed is the start from the mix of hosts of the relaxation, which looks at those that are near; the greedy search, which places what is
+// mix is the start from the mix of hosts of the relaxation, which looks at those that are near; the greedy search, which places what is
 // left over, looks at hosts that are dearer than the cheapest by up to the loose part. It is nil if the mix opens no host, or so many that it would take more than most steps.
-func (k *packer) mixed(near *fluid, loose float64, most int) *solution {
-	m := k.m
-	x := &mixture{m: m, k: k, near: near}
+func (k *packer) mix(near *relaxation, loose float64, most int) *solution {
+	m := k.model
+	x := &mixture{model: m, packer: k, near: near}
 	f := near.clone()
 	poured := f.mean(mixRounds)
 	x.weigh(f)
@@ -44,7 +44,7 @@ func (k *packer) mixed(near *fluid, loose float64, most int) *solution {
 	if len(x.hosts) == 0 || len(x.hosts)*len(m.classes) > most {
 		return nil
 	}
-	copy(k.rem, m.counts())
+	copy(k.remaining, m.counts())
 	budgets := slices.Clone(m.budgets)
 	x.nodes = make([]node, len(x.hosts))
 	for i, h := range x.hosts {
@@ -64,8 +64,8 @@ func (k *packer) mixed(near *fluid, loose float64, most int) *solution {
 }
 
 // weigh says how scarce each dimension is on each host: the share of its price.
-func (x *mixture) weigh(f *fluid) {
-	m, scarcity := x.m, f.scarcity()
+func (x *mixture) weigh(f *relaxation) {
+	m, scarcity := x.model, f.scarcity()
 	x.weight = make([]float64, len(m.hosts)*m.dims)
 	for h := range m.hosts {
 		for d, share := range scarcity[int(f.kinds.of[h])*m.dims:][:m.dims] {
@@ -75,14 +75,14 @@ func (x *mixture) weigh(f *fluid) {
 }
 
 // open opens as many hosts as were poured full, rounded down.
-func (x *mixture) open(f *fluid, poured []float64) {
-	m := x.m
+func (x *mixture) open(f *relaxation, poured []float64) {
+	m := x.model
 	byKind := make([][]int32, len(f.kinds.all))
 	for h := range m.hosts {
 		byKind[f.kinds.of[h]] = append(byKind[f.kinds.of[h]], int32(h))
 	}
 	want := x.demand()
-	for _, n := range f.look {
+	for _, n := range f.considered {
 		hosts, sum := f.opened(n, poured), 0.0
 		for _, h := range byKind[n] {
 			sum += want[h]
@@ -105,7 +105,7 @@ func (x *mixture) open(f *fluid, poured []float64) {
 
 // demand is how much of the worth of all items each host of a kind is wanted for: what can go to several is wanted of all alike.
 func (x *mixture) demand() []float64 {
-	m := x.m
+	m := x.model
 	out := make([]float64, len(m.hosts))
 	p := x.near.prices(1e9)
 	for c := range m.classes {
@@ -119,7 +119,7 @@ func (x *mixture) demand() []float64 {
 
 // order is the classes, the largest first.
 func (x *mixture) order() []int32 {
-	m := x.m
+	m := x.model
 	most := m.mostRoom(allHosts(m))
 	size := make([]float64, len(m.classes))
 	for c := range m.classes {
@@ -135,21 +135,21 @@ func (x *mixture) order() []int32 {
 // place puts the items of a class onto the open hosts, as far as they fit: each where it points the same way as the free
 // room. Of many items several are placed at a time, on several of the best hosts.
 func (x *mixture) place(c int32) {
-	m, k := x.m, x.k
+	m, k := x.model, x.packer
 	class := &m.classes[c]
 	each := max(class.count/max(len(x.hosts), 1), 1)
-	k.floor.put(m, c, 0)
-	for k.rem[c] > 0 && x.rank(c) {
-		for _, r := range x.ranked[:min(len(x.ranked), 1+k.rem[c]/each/atATime)] {
-			n := x.addable(int(r.host), c, min(each, k.rem[c]))
-			k.rem[c] -= n
+	k.occupancy.put(m, c, 0)
+	for k.remaining[c] > 0 && x.rank(c) {
+		for _, r := range x.ranked[:min(len(x.ranked), 1+k.remaining[c]/each/atATime)] {
+			n := x.addable(int(r.host), c, min(each, k.remaining[c]))
+			k.remaining[c] -= n
 			for d, need := range class.need {
 				x.free[int(r.host)*m.dims+d] -= need * int64(n)
 			}
 			x.add(int(r.host), c, n)
 		}
 	}
-	k.floor.take(m, c, 0)
+	k.occupancy.take(m, c, 0)
 }
 
 // atATime is in how many turns about half of the items of a class are placed.
@@ -157,10 +157,10 @@ const atATime = 8
 
 // rank ranks the open hosts that take an item of the class, the best first, and reports whether there are any.
 func (x *mixture) rank(c int32) bool {
-	m := x.m
+	m := x.model
 	class := &m.classes[c]
 	x.ranked = x.ranked[:0]
-	x.k.steps += len(x.hosts)
+	x.packer.steps += len(x.hosts)
 	for i, h := range x.hosts {
 		free := x.free[i*m.dims:][:m.dims]
 		if class.takers.Has(int(h)) && fits(class.need, free) && x.addable(i, c, 1) > 0 {
@@ -173,7 +173,7 @@ func (x *mixture) rank(c int32) bool {
 
 // score is how well a need points the way of the free room.
 func (x *mixture) score(h int32, need, free []int64) float64 {
-	m := x.m
+	m := x.model
 	room, weight := m.hosts[h].room, x.weight[int(h)*m.dims:][:m.dims]
 	along, length, size := 0.0, 0.0, 0.0
 	for d, n := range need {
@@ -185,18 +185,18 @@ func (x *mixture) score(h int32, need, free []int64) float64 {
 	return along / math.Sqrt(float64(length*size)+1e-30)
 }
 
-// addable is how many of the class, which is on the floor alone, the open host can take, at most limit.
+// addable is how many of the class, which is in the occupancy alone, the open host can take, at most limit.
 func (x *mixture) addable(i int, c int32, limit int) int {
-	m := x.m
+	m := x.model
 	class := &m.classes[c]
 	limit = min(limit, class.cap)
 	for _, it := range x.nodes[i].items {
 		if it.class == c {
-			limit = min(limit, class.cap-it.n)
+			limit = min(limit, class.cap-it.count)
 		}
 	}
-	if class.bound {
-		limit = x.k.floor.besides(m, c, limit, x.nodes[i].items)
+	if class.constrained {
+		limit = x.packer.occupancy.besides(m, c, limit, x.nodes[i].items)
 	}
 	return times(class.need, x.free[i*m.dims:][:m.dims], limit)
 }
@@ -206,9 +206,9 @@ func (x *mixture) add(i int, c int32, n int) {
 	items := x.nodes[i].items
 	for j := range items {
 		if items[j].class == c {
-			items[j].n += n
+			items[j].count += n
 			return
 		}
 	}
-	x.nodes[i].items = append(items, share{c, n})
+	x.nodes[i].items = append(items, portion{c, n})
 }

@@ -17,9 +17,9 @@ func TestMixIsValid(t *testing.T) {
 			p := f.work(rand.New(rand.NewPCG(seed, 3)), &f.market, 300, 30)
 			p.Charge = 20_000
 			m := compile(p)
-			f := newFluid(m, m.kinds(), m.charge)
+			f := newRelaxation(m, m.kinds(), m.charge)
 			f.ascend()
-			x := newPacker(m).mixed(f.narrow(maxHostExcess), 0.1, DefaultSteps)
+			x := newPacker(m).mix(f.narrow(maxHostExcess), 0.1, DefaultSteps)
 			if x == nil {
 				continue
 			}

@@ -25,8 +25,8 @@ func product(x int64, n int) int64 {
 	return int64(lo)
 }
 
-// mix is a number that looks as if it were drawn, another for each x.
-func mix(x uint64) uint64 {
+// scramble is a number that looks as if it were drawn, another for each x.
+func scramble(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
 	x ^= x >> 27

@@ -23,48 +23,48 @@ const (
 // closeEnough is how close to the relaxation a plan is close enough to be improved no more, and how close to a plan a bound is.
 const closeEnough = 1.005
 
-// patterns looks for worths in whole items.
-type patterns struct {
-	full   *fullest
-	m      *model
-	count  []int // of each class
-	single []column
-	lp     *master
-	bound  int64
-	proven []int64 // the worths behind the bound
-	tolls  money
-	limit  int // of the counted work
+// patternProgram looks for worths in whole items.
+type patternProgram struct {
+	knapsack *knapsack
+	model    *model
+	count    []int // of each class
+	single   []column
+	master   *master
+	bound    int64
+	proven   []int64 // the worths behind the bound
+	budgets  sum128
+	limit    int // of the counted work
 }
 
-// evidence is what is known of ways to place the items.
-type evidence struct {
-	goal  int64  // what they can be placed for, to which the bound need not come closeEnough than close; 0: that is not known
-	hosts []node // that were filled with some of them
+// incumbent is what is known of ways to place the items.
+type incumbent struct {
+	goal  int64  // what they can be placed for, to which the bound need not come closer than closeEnough; 0: that is not known
+	nodes []node // that were filled with some of them
 }
 
-// wholes improves on a bound, which what items are worth proves, by what is known of whole items.
-func (f *fluid) wholes(placed []int, bound int64, worth []int64, e evidence) int64 {
-	if e.goal > 0 && float64(bound)*closeEnough >= float64(e.goal) {
+// boundByPatterns improves on a bound, which what items are worth proves, by what is known of whole items.
+func (f *relaxation) boundByPatterns(placed []int, bound int64, worth []int64, known incumbent) int64 {
+	if known.goal > 0 && float64(bound)*closeEnough >= float64(known.goal) {
 		return bound
 	}
-	x := &patterns{full: loosest(f), m: f.m, count: placed, bound: bound, proven: worth, limit: patternSteps}
+	x := &patternProgram{knapsack: unconflicted(f), model: f.model, count: placed, bound: bound, proven: worth, limit: patternSteps}
 	if !x.suits() || !x.singles() {
 		return bound
 	}
-	x.begin(e.hosts)
-	x.search(e.goal)
+	x.begin(known.nodes)
+	x.search(known.goal)
 	f.steps += x.steps()
 	return x.bound
 }
 
-// startPatterns solves the linear program of patterns at the prices of a relaxation, from patterns that are known; nil if that cannot be done.
-func startPatterns(f *fluid, counts []int, known []node, limit int) *patterns {
-	if len(f.m.classes) > maxPatternClasses {
+// solvePatterns solves the linear program of patterns at the prices of a relaxation, from patterns that are known; nil if that cannot be done.
+func solvePatterns(f *relaxation, counts []int, known []node, limit int) *patternProgram {
+	if len(f.model.classes) > maxPatternClasses {
 		return nil
 	}
 	f = f.clone()
-	bound, worth := f.bound(counts)
-	x := &patterns{full: newFullest(f), m: f.m, count: counts, bound: bound, proven: worth, limit: limit}
+	bound, worth := f.boundByPrices(counts)
+	x := &patternProgram{knapsack: newKnapsack(f), model: f.model, count: counts, bound: bound, proven: worth, limit: limit}
 	if !x.suits() || !x.singles() {
 		return nil
 	}
@@ -74,14 +74,14 @@ func startPatterns(f *fluid, counts []int, known []node, limit int) *patterns {
 }
 
 // steps is the counted work.
-func (x *patterns) steps() int { return x.full.steps + x.lp.steps }
+func (x *patternProgram) steps() int { return x.knapsack.steps + x.master.steps }
 
 // open opens as many hosts of each pattern as the linear program says, rounded down, and takes what they hold from what is left.
-func (x *patterns) open(rem []int, budgets []int64) []node {
+func (x *patternProgram) open(rem []int, budgets []int64) []node {
 	var out []node
-	for r, at := range x.lp.basis {
-		for n := int(x.lp.amount[r] + 1e-6); n > 0; n-- {
-			one, ok := x.openOne(&x.lp.columns[at], rem, budgets)
+	for r, at := range x.master.basis {
+		for n := int(x.master.amount[r] + 1e-6); n > 0; n-- {
+			one, ok := x.openOne(&x.master.columns[at], rem, budgets)
 			if !ok {
 				break
 			}
@@ -92,55 +92,55 @@ func (x *patterns) open(rem []int, budgets []int64) []node {
 }
 
 // openOne opens a host of a pattern for what is left of its items; false if there is nothing of them, or budgets do not allow it.
-func (x *patterns) openOne(col *column, rem []int, budgets []int64) (node, bool) {
+func (x *patternProgram) openOne(col *column, rem []int, budgets []int64) (node, bool) {
 	one := node{host: col.host, times: 1}
 	for _, it := range col.items {
-		if n := min(it.n, rem[it.class]); n > 0 {
-			one.items = append(one.items, share{it.class, n})
+		if n := min(it.count, rem[it.class]); n > 0 {
+			one.items = append(one.items, portion{it.class, n})
 		}
 	}
-	if col.host < 0 || len(one.items) == 0 || overdrawn(x.m.hosts[col.host].draws, budgets, 1) {
+	if col.host < 0 || len(one.items) == 0 || overdrawn(x.model.hosts[col.host].draws, budgets, 1) {
 		return one, false
 	}
 	for _, it := range one.items {
-		rem[it.class] -= it.n
+		rem[it.class] -= it.count
 	}
-	x.m.refund(&one, budgets, -1)
+	x.model.refund(&one, budgets, -1)
 	return one, true
 }
 
 // begin sets up the linear program with patterns that are known.
-func (x *patterns) begin(known []node) {
+func (x *patternProgram) begin(known []node) {
 	demand := make([]float64, len(x.count))
 	for c, n := range x.count {
 		demand[c] = float64(n)
 	}
-	x.lp = newMaster(demand, x.single)
+	x.master = newMaster(demand, x.single)
 	for _, n := range known {
-		x.lp.columns = append(x.lp.columns, column{n.host, float64(x.full.price(n.host)), n.items})
+		x.master.columns = append(x.master.columns, column{n.host, float64(x.knapsack.price(n.host)), n.items})
 	}
-	x.tolls = x.full.proof.budgets()
+	x.budgets = x.knapsack.proof.budgets()
 }
 
 // suits reports whether the problem is one that this can be done for.
-func (x *patterns) suits() bool {
-	if len(x.m.classes) > maxPatternClasses || len(x.m.classes) == 0 {
+func (x *patternProgram) suits() bool {
+	if len(x.model.classes) > maxPatternClasses || len(x.model.classes) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(x.m.hosts, func(h host) bool { return h.price > maxWholePrice })
+	return !slices.ContainsFunc(x.model.hosts, func(h host) bool { return h.price > maxWholePrice })
 }
 
 // singles finds for each class the host on which it is cheapest alone.
-func (x *patterns) singles() bool {
-	x.single = make([]column, len(x.m.classes))
-	for c := range x.m.classes {
-		k := &x.m.classes[c]
+func (x *patternProgram) singles() bool {
+	x.single = make([]column, len(x.model.classes))
+	for c := range x.model.classes {
+		k := &x.model.classes[c]
 		best := &x.single[c]
 		k.takers.each(func(h int) {
-			n := times(k.need, x.m.hosts[h].room, max(min(k.cap, k.count), 1))
-			price := float64(x.full.price(int32(h)))
-			if n > 0 && (best.items == nil || price/float64(n) < best.price/float64(best.items[0].n)) {
-				*best = column{int32(h), price, []share{{int32(c), n}}}
+			n := times(k.need, x.model.hosts[h].room, max(min(k.cap, k.count), 1))
+			price := float64(x.knapsack.price(int32(h)))
+			if n > 0 && (best.items == nil || price/float64(n) < best.price/float64(best.items[0].count)) {
+				*best = column{int32(h), price, []portion{{int32(c), n}}}
 			}
 		})
 		if best.items == nil {
@@ -151,7 +151,7 @@ func (x *patterns) singles() bool {
 }
 
 // search looks for patterns until the proof is close to the linear program, or that does not get further.
-func (x *patterns) search(goal int64) {
+func (x *patternProgram) search(goal int64) {
 	smooth := smoothing
 	stable := make([]float64, len(x.count)) // the worths of the best proof
 	for c, w := range x.proven {
@@ -159,8 +159,8 @@ func (x *patterns) search(goal int64) {
 	}
 	tried := make([]float64, len(x.count))
 	for range patternRounds {
-		x.lp.solve(4 * len(x.count))
-		for c, w := range x.lp.dual {
+		x.master.solve(4 * len(x.count))
+		for c, w := range x.master.dual {
 			tried[c] = float64(smooth*stable[c]) + float64((1-smooth)*w)
 		}
 		found, better := x.try(tried)
@@ -172,9 +172,9 @@ func (x *patterns) search(goal int64) {
 		}
 		gains := false
 		for i := range found {
-			gains = gains || x.lp.gain(&found[i]) > 1e-6*found[i].price
+			gains = gains || x.master.gain(&found[i]) > 1e-6*found[i].price
 		}
-		x.lp.columns = append(x.lp.columns, found...)
+		x.master.columns = append(x.master.columns, found...)
 		switch {
 		case gains:
 			smooth = smoothing
@@ -187,29 +187,29 @@ func (x *patterns) search(goal int64) {
 }
 
 // value is what the linear program costs, in micro-dollars.
-func (x *patterns) value() float64 {
-	tolls, _ := x.tolls.whole()
-	return x.lp.value()/(1<<moneyBits) - float64(tolls)
+func (x *patternProgram) value() float64 {
+	budgetPrices, _ := x.budgets.whole()
+	return x.master.value()/(1<<moneyBits) - float64(budgetPrices)
 }
 
 // try proves a bound by worths made small enough, and returns patterns that are worth more than they cost, and whether the bound is better.
-func (x *patterns) try(worth []float64) (found []column, better bool) {
-	x.full.worth = make([]int64, len(worth))
+func (x *patternProgram) try(worth []float64) (found []column, better bool) {
+	x.knapsack.worth = make([]int64, len(worth))
 	for c, w := range worth {
-		x.full.worth[c] = int64(max(w, 0))
+		x.knapsack.worth[c] = int64(max(w, 0))
 	}
 	num, den := int64(1), int64(1) // by which the worths have to be multiplied
-	for h := range x.m.hosts {
-		price := x.full.price(int32(h))
-		most := x.full.most(int32(h))
+	for h := range x.model.hosts {
+		price := x.knapsack.price(int32(h))
+		most := x.knapsack.most(int32(h))
 		if most <= price {
 			continue
 		}
 		if less(price, most, num, den) {
 			num, den = price, most
 		}
-		if x.full.value > price {
-			found = append(found, column{int32(h), float64(price), x.full.load()})
+		if x.knapsack.value > price {
+			found = append(found, column{int32(h), float64(price), x.knapsack.load()})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b column) int {
@@ -222,15 +222,15 @@ func (x *patterns) try(worth []float64) (found []column, better bool) {
 		return 0
 	})
 	found = found[:min(len(found), newPatterns)]
-	var sum money
+	var sum sum128
 	proven := make([]int64, len(worth))
-	for c, w := range x.full.worth {
+	for c, w := range x.knapsack.worth {
 		hi, lo := bits.Mul64(uint64(w), uint64(num))
 		part, _ := bits.Div64(hi, lo, uint64(den))
 		proven[c] = int64(part)
 		sum.add(int64(x.count[c]), proven[c])
 	}
-	bound := sum.micros(x.tolls)
+	bound := sum.micros(x.budgets)
 	if bound <= x.bound {
 		return found, false
 	}
@@ -242,10 +242,10 @@ func (x *patterns) try(worth []float64) (found []column, better bool) {
 }
 
 // relative is how much more a pattern is worth than it costs, for its price.
-func (x *patterns) relative(k *column) float64 {
+func (x *patternProgram) relative(k *column) float64 {
 	sum := 0.0
 	for _, it := range k.items {
-		sum += float64(float64(x.full.worth[it.class]) * float64(it.n))
+		sum += float64(float64(x.knapsack.worth[it.class]) * float64(it.count))
 	}
 	return sum / k.price
 }

@@ -2,21 +2,21 @@ package solve
 
 // pricing is how a search sees the world at one moment: what items are worth, what is dear on each host, which hosts to consider.
 type pricing struct {
-	fluid *fluid
-	value []float64 // what placing one item of each class is worth
-	unit  []float64 // for each dimension and limit the price of one unit on each kind of host
-	hosts []int32   // the hosts to consider
+	relaxation *relaxation
+	value      []float64 // what placing one item of each class is worth
+	unit       []float64 // for each dimension and limit the price of one unit on each kind of host
+	hosts      []int32   // the hosts to consider
 }
 
 // prices takes the prices from the relaxation as it stands.
-func (f *fluid) prices(loose float64) *pricing {
-	p := &pricing{fluid: f, unit: make([]float64, len(f.share))}
+func (f *relaxation) prices(loose float64) *pricing {
+	p := &pricing{relaxation: f, unit: make([]float64, len(f.share))}
 	p.read(loose)
 	return p
 }
 
 func (p *pricing) read(loose float64) {
-	f := p.fluid
+	f := p.relaxation
 	f.unitPrices(p.unit)
 	p.value = f.values(p.unit)
 	used := f.near(p.unit, loose)
@@ -30,7 +30,7 @@ func (p *pricing) read(loose float64) {
 
 // unitOf writes the price of one unit of each dimension on a host.
 func (p *pricing) unitOf(h int32, unit []float64) {
-	kinds := p.fluid.kinds
+	kinds := p.relaxation.kinds
 	for d := range unit {
 		unit[d] = p.unit[d*len(kinds.all)+int(kinds.of[h])]
 	}
@@ -38,7 +38,7 @@ func (p *pricing) unitOf(h int32, unit []float64) {
 
 // renew prices what is left.
 func (p *pricing) renew(left []int, loose float64) {
-	p.fluid.weigh(left)
-	p.fluid.climb(8, 0.2, 0.02)
+	p.relaxation.weigh(left)
+	p.relaxation.climb(8, 0.2, 0.02)
 	p.read(loose)
 }

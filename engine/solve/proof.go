@@ -17,20 +17,20 @@ const (
 // proof is the prices of a relaxation in integers: a price per unit of each dimension and limit on each kind of host, none of which
 // makes a full host worth more than it costs, and what a unit of each budget is worth.
 type proof struct {
-	f     *fluid
-	shift []uint // of each dimension, by how many bits rooms and needs are made smaller
-	units []int64
-	tolls []int64
+	relaxation   *relaxation
+	shift        []uint // of each dimension, by how many bits rooms and needs are made smaller
+	units        []int64
+	budgetPrices []int64
 }
 
 // newProof makes integers of the shares of the relaxation as they stand.
-func newProof(f *fluid) *proof {
-	p := &proof{f: f, shift: make([]uint, f.m.dims), units: make([]int64, len(f.kinds.all)*f.width), tolls: make([]int64, len(f.toll))}
-	for d, room := range f.m.mostRoom(allHosts(f.m)) {
+func newProof(f *relaxation) *proof {
+	p := &proof{relaxation: f, shift: make([]uint, f.model.dims), units: make([]int64, len(f.kinds.all)*f.width), budgetPrices: make([]int64, len(f.budgetPrice))}
+	for d, room := range f.model.mostRoom(allHosts(f.model)) {
 		p.shift[d] = uint(max(bits.Len64(uint64(room))-roomBits, 0))
 	}
-	for b := range f.toll {
-		p.tolls[b] = p.intToll(b)
+	for b := range f.budgetPrice {
+		p.budgetPrices[b] = p.intBudgetPrice(b)
 	}
 	share, size := make([]float64, f.width), make([]int64, f.width)
 	for n := range f.kinds.all {
@@ -54,44 +54,46 @@ func newProof(f *fluid) *proof {
 	return p
 }
 
-// intToll rounds the toll of a budget, or gives it up where products would not fit.
-func (p *proof) intToll(b int) int64 {
+// intBudgetPrice rounds the price of a budget, or gives it up where products would not fit.
+func (p *proof) intBudgetPrice(b int) int64 {
 	most := int64(1)
-	for _, h := range p.f.kinds.all {
+	for _, h := range p.relaxation.kinds.all {
 		for _, d := range h.draws {
 			if d.Budget == b {
 				most = max(most, d.Amount)
 			}
 		}
 	}
-	toll := float64(p.f.toll[b] * (1 << moneyBits))
-	if float64(toll*float64(most)) > 1<<57 {
+	budgetPrice := float64(p.relaxation.budgetPrice[b] * (1 << moneyBits))
+	if float64(budgetPrice*float64(most)) > 1<<57 {
 		return 0
 	}
-	return int64(toll)
+	return int64(budgetPrice)
 }
 
 // price is what a host costs with what its draws on budgets are worth.
 func (p *proof) price(h *host) int64 {
-	price := min(h.price+p.f.charge, topPrice) << moneyBits
+	price := min(h.price+p.relaxation.charge, topPrice) << moneyBits
 	for _, d := range h.draws {
-		price += p.tolls[d.Budget] * d.Amount
+		price += p.budgetPrices[d.Budget] * d.Amount
 	}
 	return price
 }
 
 // unit is the price of one unit of each dimension and limit on a kind.
-func (p *proof) unit(n int32) []int64 { return p.units[int(n)*p.f.width:][:p.f.width] }
+func (p *proof) unit(n int32) []int64 {
+	return p.units[int(n)*p.relaxation.width:][:p.relaxation.width]
+}
 
 // need is a need in few bits, rounded down.
 func (p *proof) need(d int, n int64) int64 { return n >> p.shift[d] }
 
 // size is what a kind has of a dimension in few bits, rounded up, or allows of a limit.
 func (p *proof) size(n int32, d int) int64 {
-	if d < p.f.m.dims {
-		return (p.f.kinds.all[n].room[d] + 1<<p.shift[d] - 1) >> p.shift[d]
+	if d < p.relaxation.model.dims {
+		return (p.relaxation.kinds.all[n].room[d] + 1<<p.shift[d] - 1) >> p.shift[d]
 	}
-	return int64(p.f.limits[d-p.f.m.dims].cap)
+	return int64(p.relaxation.limits[d-p.relaxation.model.dims].cap)
 }
 
 // full is what a full host of a kind is worth.
@@ -113,11 +115,11 @@ func total(unit, size []int64) int64 {
 
 // worth returns what one item of each class is worth, in fractions of a micro-dollar.
 func (p *proof) worth() []int64 {
-	f := p.f
-	out := make([]int64, len(f.m.classes))
-	need := make([]int64, f.m.dims)
-	for c := range f.m.classes {
-		k := &f.m.classes[c]
+	f := p.relaxation
+	out := make([]int64, len(f.model.classes))
+	need := make([]int64, f.model.dims)
+	for c := range f.model.classes {
+		k := &f.model.classes[c]
 		for d, n := range k.need {
 			need[d] = p.need(d, n)
 		}
@@ -129,7 +131,7 @@ func (p *proof) worth() []int64 {
 				sum += n * row[d]
 			}
 			for _, l := range f.capsOf[c] {
-				sum += row[f.m.dims+int(l)]
+				sum += row[f.model.dims+int(l)]
 			}
 			least = min(least, sum)
 		}
@@ -142,31 +144,31 @@ func (p *proof) worth() []int64 {
 // load is what one item of the class comes to at prices for units of room, or huge if that is more.
 func (p *proof) load(c int32, unit []int64) int64 {
 	sum := int64(0)
-	for d, n := range p.f.m.classes[c].need {
+	for d, n := range p.relaxation.model.classes[c].need {
 		sum = plus(sum, product(unit[d], int(p.need(d, n))))
 	}
-	for _, l := range p.f.capsOf[c] {
-		sum = plus(sum, unit[p.f.m.dims+int(l)])
+	for _, l := range p.relaxation.capsOf[c] {
+		sum = plus(sum, unit[p.relaxation.model.dims+int(l)])
 	}
 	return sum
 }
 
 // budgets is what all budgets are worth.
-func (p *proof) budgets() money {
-	var sum money
-	for b, toll := range p.tolls {
-		sum.add(p.f.m.budgets[b], toll)
+func (p *proof) budgets() sum128 {
+	var sum sum128
+	for b, budgetPrice := range p.budgetPrices {
+		sum.add(p.relaxation.model.budgets[b], budgetPrice)
 	}
 	return sum
 }
 
-// bound returns the proven bound on the cost of placing so many of each class, and what one of each is worth.
-func (f *fluid) bound(placed []int) (int64, []int64) {
+// boundByPrices returns the proven bound on the cost of placing so many of each class, and what one of each is worth.
+func (f *relaxation) boundByPrices(placed []int) (int64, []int64) {
 	p := newProof(f)
 	worth := p.worth()
-	var sum money
+	var sum sum128
 	for c, n := range placed {
 		sum.add(int64(n), worth[c])
 	}
-	return max(sum.micros(p.budgets()), f.m.alone(placed, f.charge)), worth
+	return max(sum.micros(p.budgets()), f.model.boundByOneClass(placed, f.charge)), worth
 }

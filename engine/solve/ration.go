@@ -4,8 +4,8 @@ package solve
 // before the next one is looked at.
 
 // ration places rank after rank. Alike says that every item counts the same, whatever it would cost.
-func (k *packer) ration(f *fluid, alike bool) *solution {
-	m := k.m
+func (k *packer) ration(f *relaxation, alike bool) *solution {
+	m := k.model
 	s := &solution{left: make([]int, len(m.classes))}
 	for c := range s.left {
 		s.left[c] = m.classes[c].count
@@ -15,9 +15,9 @@ func (k *packer) ration(f *fluid, alike bool) *solution {
 		for _, c := range classes {
 			m.intoRoom(s, c)
 		}
-		clear(k.rem)
+		clear(k.remaining)
 		for _, c := range classes {
-			k.rem[c] = s.left[c]
+			k.remaining[c] = s.left[c]
 		}
 		p := f.prices(1e9)
 		if alike {
@@ -25,9 +25,9 @@ func (k *packer) ration(f *fluid, alike bool) *solution {
 				p.value[c] = 1
 			}
 		}
-		s.nodes = append(s.nodes, k.greedy(p, style{pull: 1}, classes, budgets)...)
+		s.nodes = append(s.nodes, k.greedy(p, style{detourWeight: 1}, classes, budgets)...)
 		for _, c := range classes {
-			s.left[c] = k.rem[c]
+			s.left[c] = k.remaining[c]
 		}
 	}
 	return s

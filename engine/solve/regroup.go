@@ -15,18 +15,18 @@ const maxRegrouped = 4
 
 // regroup places what is left on hosts chosen together, and returns them and what they cost; not ok if it found none that cost less.
 func (v *improver) regroup(before int64) ([]node, int64, bool) {
-	g := &v.group
+	g := &v.joint
 	if !v.together(before) {
 		return nil, 0, false
 	}
 	g.left = g.left[:0]
 	for _, c := range v.classes {
-		g.left = append(g.left, v.k.rem[c])
+		g.left = append(g.left, v.packer.remaining[c])
 	}
 	v.rank()
 	mark := len(v.journal)
 	for range groupings {
-		pair := v.roomier(g.pairs[v.coin.below(len(g.pairs))], g.pairs[v.coin.below(len(g.pairs))])
+		pair := v.roomier(g.pairs[v.groupDice.below(len(g.pairs))], g.pairs[v.groupDice.below(len(g.pairs))])
 		hosts := append(g.hosts[:len(g.hosts):len(g.hosts)], pair[0])
 		if pair[1] >= 0 {
 			hosts = append(hosts, pair[1])
@@ -36,7 +36,7 @@ func (v *improver) regroup(before int64) ([]node, int64, bool) {
 		}
 		v.undo(mark)
 		for i, c := range v.classes {
-			v.k.rem[c] = g.left[i]
+			v.packer.remaining[c] = g.left[i]
 		}
 	}
 	return nil, 0, false
@@ -45,9 +45,9 @@ func (v *improver) regroup(before int64) ([]node, int64, bool) {
 // roomier is the dearer of two pairs: it saves less, and has more room to spare.
 func (v *improver) roomier(a, b [2]int32) [2]int32 {
 	cost := func(pair [2]int32) int64 {
-		sum := v.m.hosts[pair[0]].price + v.m.charge
+		sum := v.model.hosts[pair[0]].price + v.model.charge
 		if pair[1] >= 0 {
-			sum += v.m.hosts[pair[1]].price + v.m.charge
+			sum += v.model.hosts[pair[1]].price + v.model.charge
 		}
 		return sum
 	}
@@ -64,7 +64,7 @@ const groupings = 4
 // ok if something is left over, or budgets do not allow it.
 func (v *improver) filled(hosts []int32) (out []node, after int64, ok bool) {
 	nodes := v.pour(hosts)
-	left := func(c int32) bool { return v.k.rem[c] > 0 }
+	left := func(c int32) bool { return v.packer.remaining[c] > 0 }
 	if slices.ContainsFunc(v.classes, left) {
 		v.absorb()
 	}
@@ -76,15 +76,15 @@ func (v *improver) filled(hosts []int32) (out []node, after int64, ok bool) {
 		if len(n.items) == 0 {
 			continue
 		}
-		if overdrawn(v.m.hosts[n.host].draws, v.budgets, 1) {
+		if overdrawn(v.model.hosts[n.host].draws, v.budgets, 1) {
 			for k := range out {
-				v.m.refund(&out[k], v.budgets, 1)
+				v.model.refund(&out[k], v.budgets, 1)
 			}
 			return nil, 0, false
 		}
-		v.m.refund(n, v.budgets, -1)
-		v.m.downsize(n, v.budgets)
-		after += v.m.hosts[n.host].price + v.m.charge
+		v.model.refund(n, v.budgets, -1)
+		v.model.downsize(n, v.budgets)
+		after += v.model.hosts[n.host].price + v.model.charge
 		out = append(out, node{host: n.host, times: 1, items: slices.Clone(n.items)})
 	}
 	return out, after, true
@@ -93,20 +93,20 @@ func (v *improver) filled(hosts []int32) (out []node, after int64, ok bool) {
 // together chooses hosts that have room for what is left and cost less than before: some like those that were emptied, and two of
 // all that there are. It reports whether there are any.
 func (v *improver) together(before int64) bool {
-	g, m := &v.group, v.m
+	g, m := &v.joint, v.model
 	g.need, g.rest, g.hosts = g.need[:0], g.rest[:0], g.hosts[:0]
 	for range m.dims {
 		g.need = append(g.need, 0)
 	}
 	for _, c := range v.classes {
 		for d, n := range m.classes[c].need {
-			g.need[d] += n * int64(v.k.rem[c])
+			g.need[d] += n * int64(v.packer.remaining[c])
 		}
 	}
 	g.rest = append(g.rest, g.need...)
 	most := before
-	for n := v.coin.below(len(v.ruined)); len(g.hosts) < len(v.ruined)-2; n++ {
-		h := v.nodes[v.ruined[n%len(v.ruined)]].host
+	for n := v.groupDice.below(len(v.emptied)); len(g.hosts) < len(v.emptied)-2; n++ {
+		h := v.nodes[v.emptied[n%len(v.emptied)]].host
 		g.hosts = append(g.hosts, h)
 		most -= m.hosts[h].price + m.charge
 		for d, room := range m.hosts[h].room {
@@ -119,7 +119,7 @@ func (v *improver) together(before int64) bool {
 
 // pairUp lists the single hosts and the pairs that have room for the rest and cost less than most.
 func (v *improver) pairUp(most int64) {
-	g, m := &v.group, v.m
+	g, m := &v.joint, v.model
 	g.pairs = g.pairs[:0]
 	for i, a := range v.hosts {
 		room, price := m.hosts[a].room, m.hosts[a].price+m.charge
@@ -130,7 +130,7 @@ func (v *improver) pairUp(most int64) {
 			g.pairs = append(g.pairs, [2]int32{a, -1})
 			continue
 		}
-		v.k.steps += len(v.hosts) / 64
+		v.packer.steps += len(v.hosts) / 64
 	next:
 		for _, b := range v.hosts[i:] {
 			if price+m.hosts[b].price+m.charge >= most {
@@ -148,7 +148,7 @@ func (v *improver) pairUp(most int64) {
 
 // rank orders what is to be placed: items first that are large beside all of it.
 func (v *improver) rank() {
-	g := &v.group
+	g := &v.joint
 	g.scale, g.order = g.scale[:0], g.order[:0]
 	for _, n := range g.need {
 		g.scale = append(g.scale, 1/float64(max(n, 1)))
@@ -161,37 +161,37 @@ func (v *improver) rank() {
 
 // empty opens the hosts, with nothing on them. The nodes are good until others are opened.
 func (v *improver) empty(hosts []int32) []node {
-	g := &v.group
+	g := &v.joint
 	for len(g.nodes) < len(hosts) {
-		g.nodes, g.free = append(g.nodes, node{times: 1}), append(g.free, make([]int64, v.m.dims))
+		g.nodes, g.free = append(g.nodes, node{times: 1}), append(g.free, make([]int64, v.model.dims))
 	}
 	for i, h := range hosts {
 		g.nodes[i].host, g.nodes[i].items = h, g.nodes[i].items[:0]
-		copy(g.free[i], v.m.hosts[h].room)
+		copy(g.free[i], v.model.hosts[h].room)
 	}
 	return g.nodes[:len(hosts)]
 }
 
 // pour fills the hosts, large items first, each where it points the way of the free room.
 func (v *improver) pour(hosts []int32) []node {
-	g, m, nodes := &v.group, v.m, v.empty(hosts)
+	g, m, nodes := &v.joint, v.model, v.empty(hosts)
 	for _, s := range g.order {
 		c := s.class
 		class := &m.classes[c]
-		v.k.floor.put(m, c, 0)
-		each := max(v.k.rem[c]/4, 1)
-		for v.k.rem[c] > 0 {
+		v.packer.occupancy.put(m, c, 0)
+		each := max(v.packer.remaining[c]/4, 1)
+		for v.packer.remaining[c] > 0 {
 			best, top, fill := -1, -1.0, 0
 			for i := range nodes {
 				if !class.takers.Has(int(nodes[i].host)) || !fits(class.need, g.free[i]) {
 					continue
 				}
-				limit := min(v.k.rem[c], class.cap, each)
+				limit := min(v.packer.remaining[c], class.cap, each)
 				if it := last(nodes[i].items); it.class == c {
-					limit = min(limit, class.cap-it.n)
+					limit = min(limit, class.cap-it.count)
 				}
-				if class.bound {
-					limit = v.k.floor.besides(m, c, limit, nodes[i].items)
+				if class.constrained {
+					limit = v.packer.occupancy.besides(m, c, limit, nodes[i].items)
 				}
 				if n := times(class.need, g.free[i], limit); n > 0 {
 					if score := v.along(class.need, g.free[i]); score > top {
@@ -202,14 +202,14 @@ func (v *improver) pour(hosts []int32) []node {
 			if best < 0 {
 				break
 			}
-			v.k.rem[c] -= fill
+			v.packer.remaining[c] -= fill
 			for d, need := range class.need {
 				g.free[best][d] -= need * int64(fill)
 			}
 			addTo(&nodes[best], c, fill)
-			v.k.steps += len(nodes)
+			v.packer.steps += len(nodes)
 		}
-		v.k.floor.take(m, c, 0)
+		v.packer.occupancy.take(m, c, 0)
 	}
 	return nodes
 }
@@ -217,8 +217,8 @@ func (v *improver) pour(hosts []int32) []node {
 // part is how large an item is beside all that is to be placed.
 func (v *improver) part(c int32) float64 {
 	out := 0.0
-	for d, n := range v.m.classes[c].need {
-		out = max(out, float64(n)*v.group.scale[d])
+	for d, n := range v.model.classes[c].need {
+		out = max(out, float64(n)*v.joint.scale[d])
 	}
 	return out
 }
@@ -227,8 +227,8 @@ func (v *improver) part(c int32) float64 {
 func (v *improver) along(need, free []int64) float64 {
 	along, length := 0.0, 0.0
 	for d, n := range need {
-		f := float64(float64(free[d]) * v.group.scale[d])
-		along += float64(float64(n) * v.group.scale[d] * f)
+		f := float64(float64(free[d]) * v.joint.scale[d])
+		along += float64(float64(n) * v.joint.scale[d] * f)
 		length += float64(f * f)
 	}
 	return along / math.Sqrt(length+1e-30)
@@ -237,16 +237,16 @@ func (v *improver) along(need, free []int64) float64 {
 // addTo puts n items of a class on a node, which has none but those that came last.
 func addTo(n *node, c int32, count int) {
 	if last(n.items).class == c {
-		n.items[len(n.items)-1].n += count
+		n.items[len(n.items)-1].count += count
 		return
 	}
-	n.items = append(n.items, share{c, count})
+	n.items = append(n.items, portion{c, count})
 }
 
 // last is the last of the items; of no class if there are none.
-func last(items []share) share {
+func last(items []portion) portion {
 	if len(items) == 0 {
-		return share{class: -1}
+		return portion{class: -1}
 	}
 	return items[len(items)-1]
 }

@@ -7,22 +7,22 @@ import (
 
 // search collects solutions and knows the best.
 type search struct {
-	m      *model
-	packer *packer
-	fluid  *fluid
-	near   *fluid // of the hosts that are not much dearer than the cheapest
-	best   *solution
-	given  *solution // the cheapest of the solutions than which the answer for a handful may have no higher price
-	least  float64   // what the relaxation costs, with the charge
-	proven int64     // a bound found on the way
-	solved bool      // the best solution is known to be the best there is
-	steps  int
+	model      *model
+	packer     *packer
+	relaxation *relaxation
+	near       *relaxation // of the hosts that are not much dearer than the cheapest
+	best       *solution
+	known      *solution // the cheapest of the solutions than which the answer for a small problem may have no higher price
+	least      float64   // what the relaxation costs, with the charge
+	proven     int64     // a bound found on the way
+	solved     bool      // the best solution is known to be the best there is
+	steps      int
 }
 
 // How close to the relaxation is close enough to try no other style, and to improve no more.
 const (
-	close  = 1.015
-	closer = closeEnough
+	goodEnough   = 1.015
+	closeToBound = closeEnough
 )
 
 // offer makes s the best solution if it is: what leaves out less is better, then what costs less with the charge.
@@ -32,11 +32,11 @@ func (s *search) offer(x *solution) {
 	}
 	for _, n := range x.left {
 		if n > 0 {
-			s.m.topUp(x)
+			s.model.topUp(x)
 			break
 		}
 	}
-	if s.best == nil || cmp.Or(s.m.missing(x, s.best), cmp.Compare(s.m.goal(x), s.m.goal(s.best))) < 0 {
+	if s.best == nil || cmp.Or(s.model.compareLeft(x, s.best), cmp.Compare(s.model.goal(x), s.model.goal(s.best))) < 0 {
 		s.best = x
 	}
 }
@@ -47,8 +47,8 @@ func (s *search) give(x *solution) {
 		return
 	}
 	s.offer(x)
-	if s.given == nil || cmp.Or(s.m.missing(x, s.given), cmp.Compare(s.m.cost(x), s.m.cost(s.given))) < 0 {
-		s.given = x
+	if s.known == nil || cmp.Or(s.model.compareLeft(x, s.known), cmp.Compare(s.model.cost(x), s.model.cost(s.known))) < 0 {
+		s.known = x
 	}
 }
 
@@ -57,17 +57,17 @@ func (s *search) lacking() bool {
 	return slices.ContainsFunc(s.best.left, func(n int) bool { return n > 0 })
 }
 
-// wide is how much further the search looks for hosts.
-func (s *search) wide() float64 {
-	if s.m.items() > smallItemCount {
+// reach is how much further the search looks for hosts.
+func (s *search) reach() float64 {
+	if s.model.itemCount() > smallItemCount {
 		return 1
 	}
 	return 4
 }
 
-// Handful is how few items have a host more or less make up much of the whole. So there the charge decides what is best, as long as
-// the price stays bearable. More items even out, and the least price needs few hosts anyway.
-const Handful = 24
+// SmallProblem is how few items have a host more or less make up much of the whole. So there the charge decides what is best, as long as
+// the price stays below a ceiling. More items even out, and the least price needs few hosts anyway.
+const SmallProblem = 24
 
-// Bearable is the price that a handful of items may have, for the sake of fewer hosts, where the least is known.
-func Bearable[T ~int64](least T) T { return least + least/20 }
+// PriceCeiling is the price that a small problem may have, for the sake of fewer hosts, where the least is known.
+func PriceCeiling[T ~int64](least T) T { return least + least/20 }

@@ -30,7 +30,7 @@ func (m *model) read(a Answer) *solution {
 		}
 		m.refund(&out, budgets, -1)
 		for _, it := range out.items {
-			if s.left[it.class] -= it.n * out.times; s.left[it.class] < 0 {
+			if s.left[it.class] -= it.count * out.times; s.left[it.class] < 0 {
 				return nil
 			}
 		}
@@ -46,8 +46,8 @@ func (m *model) readNode(n Node) (node, bool) {
 	}
 	out := node{host: m.standIn[n.Host], times: n.Times}
 	free := slices.Clone(m.hosts[out.host].room)
-	var f floor
-	f.init(m)
+	var f occupancy
+	f.reset(m)
 	seen := make(map[int32]bool)
 	for _, it := range n.Items {
 		if it.Item < 0 || it.Item >= len(m.classOf) || m.classOf[it.Item] < 0 || it.Count < 1 {
@@ -64,7 +64,7 @@ func (m *model) readNode(n Node) (node, bool) {
 		for d, need := range class.need {
 			free[d] -= need * int64(it.Count)
 		}
-		out.items = append(out.items, share{c, it.Count})
+		out.items = append(out.items, portion{c, it.Count})
 	}
 	return out, len(out.items) > 0
 }

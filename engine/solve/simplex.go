@@ -2,39 +2,39 @@ package solve
 
 import "slices"
 
-// simplex is the relaxation solved to the end, by the simplex method: how the lumps are poured onto hosts, some of which are open already
+// simplex is the relaxation solved to the end, by the simplex method: how the aggregates are poured onto hosts, some of which are open already
 // and cost nothing, so that what else is opened costs least. What a unit of each thing is worth then says why it costs that much.
 //
-// A row says that what is poured onto the hosts of a kind needs no more of one thing than they have. That all of a lump is poured is
-// no row of its own: one kind is the lump's key, which takes what the others leave. So the basis has as many rows as kinds have
-// things, however many lumps there are. All of it is in floats: what it says is a guess, which is proven elsewhere.
+// A row says that what is poured onto the hosts of a kind needs no more of one thing than they have. That all of an aggregate is poured is
+// no row of its own: one kind is the aggregate's key, which takes what the others leave. So the basis has as many rows as kinds have
+// things, however many aggregates there are. All of it is in floats: what it says is a guess, which is proven elsewhere.
 type simplex struct {
-	f      *fluid
-	kinds  []int32   // those that are looked at
-	row    []int     // the first row of each of them, and the end
-	res    []int     // what each row counts: a dimension, or a limit
-	size   []float64 // how much of it one host has
-	price  []float64 // of each kind looked at
-	unit   float64   // in which prices are
-	scale  []float64 // in which amounts of each dimension and limit are
-	all    []lump
-	load   [][]float64
-	takers [][]int32 // of each lump, positions in kinds
-	key    []int32
-	on     [][]int32 // of each lump, the rows of the basis where it is poured onto other kinds than its key
+	f          *relaxation
+	kinds      []int32   // those that are looked at
+	row        []int     // the first row of each of them, and the end
+	res        []int     // what each row counts: a dimension, or a limit
+	size       []float64 // how much of it one host has
+	price      []float64 // of each kind looked at
+	unit       float64   // in which prices are
+	scale      []float64 // in which amounts of each dimension and limit are
+	aggregates []aggregate
+	load       [][]float64
+	takers     [][]int32 // of each aggregate, positions in kinds
+	key        []int32
+	on         [][]int32 // of each aggregate, the rows of the basis where it is poured onto other kinds than its key
 
 	basis   []basic
 	inverse [][]float64
 	value   []float64
 	worth   []float64 // of one unit of each row
 	column  []float64 // of what enters, by the inverse
-	next    int       // the lump that is looked at next
+	next    int       // the aggregate that is looked at next
 	steps   int
 }
 
-// basic is what a row of the basis stands for: so much of a lump on a kind, so many hosts of a kind that are paid for (lump is paid),
-// or so much of a row that is left over (lump is spare, and kind the row).
-type basic struct{ lump, kind int32 }
+// basic is what a row of the basis stands for: so much of an aggregate on a kind, so many hosts of a kind that are paid for (aggregate is paid),
+// or so much of a row that is left over (aggregate is spare, and kind the row).
+type basic struct{ aggregate, kind int32 }
 
 const (
 	paid  = -1
@@ -44,26 +44,26 @@ const (
 // The simplex is left alone where it would take long.
 const (
 	mostRows   = 150
-	mostTurns  = 6 // pivots for each row and lump
-	partLooked = 8 // of the lumps one in so many is looked at for a pivot
+	mostTurns  = 6 // pivots for each row and aggregate
+	partLooked = 8 // of the aggregates one in so many is looked at for a pivot
 )
 
 // newSimplex looks at the same kinds as a relaxation; nil if these are too many.
-func newSimplex(f *fluid) *simplex {
-	b := &simplex{f: f, kinds: f.look, scale: make([]float64, f.width)}
-	at := make(map[int32]int32, len(f.look))
-	for p, n := range f.look {
+func newSimplex(f *relaxation) *simplex {
+	b := &simplex{f: f, kinds: f.considered, scale: make([]float64, f.width)}
+	at := make(map[int32]int32, len(f.considered))
+	for p, n := range f.considered {
 		at[n] = int32(p)
 		b.unit = max(b.unit, f.kindPrice(n))
 		for d, size := range f.sizes(n) {
 			b.scale[d] = max(b.scale[d], size)
 		}
 	}
-	for _, n := range f.look {
+	for _, n := range f.considered {
 		b.row = append(b.row, len(b.res))
 		b.price = append(b.price, f.kindPrice(n)/b.unit)
 		for d, size := range f.sizes(n) {
-			if d < f.m.dims || f.limits[d-f.m.dims].reach[n] {
+			if d < f.model.dims || f.limits[d-f.model.dims].reach[n] {
 				b.res, b.size = append(b.res, d), append(b.size, size/b.scale[d])
 			}
 		}
@@ -72,62 +72,62 @@ func newSimplex(f *fluid) *simplex {
 	if len(b.res) > mostRows {
 		return nil
 	}
-	b.addLumps(f, at)
+	b.addAggregates(f, at)
 	return b
 }
 
 // finely is how finely the simplex tells proportions of needs apart.
 const finely = 32
 
-// addLumps gathers the classes into lumps, which are finer than those of the relaxation.
-func (b *simplex) addLumps(f *fluid, at map[int32]int32) {
+// addAggregates gathers the classes into aggregates, which are finer than those of the relaxation.
+func (b *simplex) addAggregates(f *relaxation, at map[int32]int32) {
 	type key struct {
 		kinds           int32
 		caps, direction uint64
 	}
 	index := make(map[key]int)
-	var lumps []lump
-	scale := make([]float64, f.m.dims)
+	var aggregates []aggregate
+	scale := make([]float64, f.model.dims)
 	for d := range scale {
 		scale[d] = 1 / b.scale[d]
 	}
-	for c := range f.m.classes {
-		k := &f.m.classes[c]
+	for c := range f.model.classes {
+		k := &f.model.classes[c]
 		id := key{f.kinds.setOf[c], hash32(f.capsOf[c]), direction(k.need, scale, finely)}
 		l, known := index[id]
 		if !known {
-			l = len(lumps)
+			l = len(aggregates)
 			index[id] = l
-			lumps = append(lumps, lump{load: make([]float64, f.m.dims), caps: f.capsOf[c], takers: f.kinds.takers(c)})
+			aggregates = append(aggregates, aggregate{load: make([]float64, f.model.dims), caps: f.capsOf[c], kinds: f.kinds.takers(c)})
 		}
-		lumps[l].pieces += float64(k.count)
+		aggregates[l].pieces += float64(k.count)
 		for d, need := range k.need {
-			lumps[l].load[d] += float64(float64(need) * float64(k.count))
+			aggregates[l].load[d] += float64(float64(need) * float64(k.count))
 		}
 	}
-	b.all = lumps
-	for l := range lumps {
-		b.add(&lumps[l], at)
+	b.aggregates = aggregates
+	for l := range aggregates {
+		b.add(&aggregates[l], at)
 	}
 }
 
-// takes reports whether the lump may go to a kind.
-func (l *lump) takes(n int32) bool {
-	_, found := slices.BinarySearch(l.takers, n)
+// takes reports whether the aggregate may go to a kind.
+func (l *aggregate) takes(n int32) bool {
+	_, found := slices.BinarySearch(l.kinds, n)
 	return found
 }
 
-// add adds a lump.
-func (b *simplex) add(l *lump, at map[int32]int32) {
+// add adds an aggregate.
+func (b *simplex) add(l *aggregate, at map[int32]int32) {
 	load := make([]float64, b.f.width)
 	for d, n := range l.load {
 		load[d] = n / b.scale[d]
 	}
 	for _, c := range l.caps {
-		load[b.f.m.dims+int(c)] = l.pieces / b.scale[b.f.m.dims+int(c)]
+		load[b.f.model.dims+int(c)] = l.pieces / b.scale[b.f.model.dims+int(c)]
 	}
 	var takers []int32
-	for _, n := range l.takers {
+	for _, n := range l.kinds {
 		if p, looked := at[n]; looked {
 			takers = append(takers, p)
 		}
@@ -140,14 +140,14 @@ func (b *simplex) solve(open []float64) float64 {
 	b.begin(open)
 	for range mostTurns * (len(b.res) + len(b.load)) {
 		b.appraise()
-		lump, kind := b.enter()
-		if lump == none || !b.pivot(lump, kind) {
+		agg, kind := b.enter()
+		if agg == none || !b.pivot(agg, kind) {
 			break
 		}
 	}
 	sum := 0.0
 	for i, x := range b.basis {
-		if x.lump == paid {
+		if x.aggregate == paid {
 			sum += float64(b.price[x.kind] * b.value[i])
 		}
 	}
@@ -156,7 +156,7 @@ func (b *simplex) solve(open []float64) float64 {
 
 const none = -3
 
-// begin pours each lump onto the kind that is its cheapest at the worths as they stand, and pays for the hosts that takes.
+// begin pours each aggregate onto the kind that is its cheapest at the worths as they stand, and pays for the hosts that takes.
 func (b *simplex) begin(open []float64) {
 	m := len(b.res)
 	if b.inverse == nil {
@@ -233,7 +233,7 @@ func (b *simplex) pay(p int) {
 func (b *simplex) appraise() {
 	clear(b.worth)
 	for i, x := range b.basis {
-		if x.lump != paid {
+		if x.aggregate != paid {
 			continue
 		}
 		price := b.price[x.kind]
@@ -244,7 +244,7 @@ func (b *simplex) appraise() {
 	b.steps += len(b.res) * len(b.res) / 8
 }
 
-// cost is what a lump costs on a kind.
+// cost is what an aggregate costs on a kind.
 func (b *simplex) cost(l int, p int32) float64 {
 	sum := 0.0
 	for r := b.row[p]; r < b.row[p+1]; r++ {
@@ -253,10 +253,10 @@ func (b *simplex) cost(l int, p int32) float64 {
 	return sum
 }
 
-// enter finds something that saves much to bring in; its lump is none if nothing saves anything. Not all lumps are looked at each time.
-func (b *simplex) enter() (lump, kind int32) {
-	lump, most := int32(none), 1e-9
-	for looked := 0; looked < len(b.load) && (lump == none || looked < len(b.load)/partLooked); looked++ {
+// enter finds something that saves much to bring in; its aggregate is none if nothing saves anything. Not all aggregates are looked at each time.
+func (b *simplex) enter() (agg, kind int32) {
+	agg, most := int32(none), 1e-9
+	for looked := 0; looked < len(b.load) && (agg == none || looked < len(b.load)/partLooked); looked++ {
 		if b.next++; b.next >= len(b.load) {
 			b.next = 0
 		}
@@ -264,7 +264,7 @@ func (b *simplex) enter() (lump, kind int32) {
 		now := b.cost(l, b.key[l])
 		for _, p := range b.takers[l] {
 			if gain := now - b.cost(l, p); gain > most {
-				lump, kind, most = int32(l), p, gain
+				agg, kind, most = int32(l), p, gain
 			}
 		}
 		b.steps += len(b.takers[l]) / 2
@@ -274,19 +274,19 @@ func (b *simplex) enter() (lump, kind int32) {
 		for r := b.row[p]; r < b.row[p+1]; r++ {
 			full += float64(b.worth[r] * b.size[r])
 			if -b.worth[r] > most {
-				lump, kind, most = spare, int32(r), -b.worth[r]
+				agg, kind, most = spare, int32(r), -b.worth[r]
 			}
 		}
 		if full > most {
-			lump, kind, most = paid, int32(p), full
+			agg, kind, most = paid, int32(p), full
 		}
 	}
-	return lump, kind
+	return agg, kind
 }
 
 // pivot brings something into the basis; false if that is not possible.
-func (b *simplex) pivot(lump, kind int32) bool {
-	b.turn(lump, kind)
+func (b *simplex) pivot(agg, kind int32) bool {
+	b.turn(agg, kind)
 	leave, key, least := -1, -1, 0.0
 	for i, d := range b.column {
 		if d > 1e-9 {
@@ -296,7 +296,7 @@ func (b *simplex) pivot(lump, kind int32) bool {
 		}
 	}
 	for l := range b.on {
-		if len(b.on[l]) == 0 && int32(l) != lump {
+		if len(b.on[l]) == 0 && int32(l) != agg {
 			continue
 		}
 		left, rate := 1.0, 0.0 // of what the key takes, and how fast that gets less
@@ -304,7 +304,7 @@ func (b *simplex) pivot(lump, kind int32) bool {
 			left -= b.value[i]
 			rate -= b.column[i]
 		}
-		if int32(l) == lump {
+		if int32(l) == agg {
 			rate++
 		}
 		if rate > 1e-9 {
@@ -320,21 +320,21 @@ func (b *simplex) pivot(lump, kind int32) bool {
 		return true
 	case key >= 0:
 		leave = b.swap(key)
-		b.turn(lump, kind)
+		b.turn(agg, kind)
 		if b.column[leave] < 1e-11 {
 			return false
 		}
 	case leave < 0:
 		return false
 	}
-	b.replace(leave, basic{lump, kind}, least)
+	b.replace(leave, basic{agg, kind}, least)
 	return true
 }
 
 // turn writes the column of something as the basis sees it.
-func (b *simplex) turn(lump, kind int32) {
+func (b *simplex) turn(agg, kind int32) {
 	clear(b.column)
-	switch lump {
+	switch agg {
 	case spare:
 		for i := range b.column {
 			b.column[i] = b.inverse[i][kind]
@@ -344,12 +344,12 @@ func (b *simplex) turn(lump, kind int32) {
 			b.plus(r, -b.size[r])
 		}
 	default:
-		key := b.key[lump]
+		key := b.key[agg]
 		for r := b.row[kind]; r < b.row[kind+1]; r++ {
-			b.plus(r, b.load[lump][b.res[r]])
+			b.plus(r, b.load[agg][b.res[r]])
 		}
 		for r := b.row[key]; r < b.row[key+1]; r++ {
-			b.plus(r, -b.load[lump][b.res[r]])
+			b.plus(r, -b.load[agg][b.res[r]])
 		}
 	}
 }
@@ -372,7 +372,7 @@ func (b *simplex) move(n float64) {
 	}
 }
 
-// swap makes another kind the key of a lump, and returns the row in which the old one is now.
+// swap makes another kind the key of an aggregate, and returns the row in which the old one is now.
 func (b *simplex) swap(l int) int {
 	at := int(b.on[l][0])
 	for _, i := range b.on[l] {
@@ -403,7 +403,7 @@ func (b *simplex) swap(l int) int {
 func (b *simplex) replace(leave int, enters basic, n float64) {
 	b.move(n)
 	b.value[leave] = n
-	if l := b.basis[leave].lump; l >= 0 {
+	if l := b.basis[leave].aggregate; l >= 0 {
 		for k, i := range b.on[l] {
 			if int(i) == leave {
 				b.on[l] = append(b.on[l][:k], b.on[l][k+1:]...)
@@ -411,8 +411,8 @@ func (b *simplex) replace(leave int, enters basic, n float64) {
 			}
 		}
 	}
-	if enters.lump >= 0 {
-		b.on[enters.lump] = append(b.on[enters.lump], int32(leave))
+	if enters.aggregate >= 0 {
+		b.on[enters.aggregate] = append(b.on[enters.aggregate], int32(leave))
 	}
 	b.basis[leave] = enters
 	row, d := b.inverse[leave], b.column[leave]
@@ -433,7 +433,7 @@ func (b *simplex) replace(leave int, enters basic, n float64) {
 
 // tell makes shares of the worths. Kinds that were not looked at get those of another, as high as is needed for everything to be worth
 // no less there.
-func (b *simplex) tell(f *fluid) {
+func (b *simplex) tell(f *relaxation) {
 	looked := NewBits(len(f.kinds.all))
 	for p, n := range b.kinds {
 		looked.Set(int(n))
@@ -452,7 +452,7 @@ func (b *simplex) tell(f *fluid) {
 	}
 }
 
-// least is what each lump is worth.
+// least is what each aggregate is worth.
 func (b *simplex) least() []float64 {
 	least := make([]float64, len(b.load))
 	for l := range b.load {
@@ -466,7 +466,7 @@ func (b *simplex) least() []float64 {
 }
 
 // follow gives a kind the shares of that of the others at which it has to be worth least.
-func (b *simplex) follow(f *fluid, n int32, least []float64) {
+func (b *simplex) follow(f *relaxation, n int32, least []float64) {
 	own := f.share[int(n)*f.width:][:f.width]
 	price := f.kindPrice(n) / b.unit
 	best, high := own, 0.0
@@ -476,8 +476,8 @@ func (b *simplex) follow(f *fluid, n int32, least []float64) {
 			share = f.share[int(b.kinds[i])*f.width:][:f.width]
 		}
 		raise := 0.0
-		for l, lump := range b.all {
-			if !lump.takes(n) {
+		for l, agg := range b.aggregates {
+			if !agg.takes(n) {
 				continue
 			}
 			cost := 0.0
@@ -507,7 +507,7 @@ func (b *simplex) follow(f *fluid, n int32, least []float64) {
 }
 
 // narrowSimplex is a simplex of the kinds that are least dearer than the cheapest, as many as it may look at; nil if even these are too many.
-func narrowSimplex(f *fluid) *simplex {
+func narrowSimplex(f *relaxation) *simplex {
 	for excess := float64(maxHostExcess); excess > 0.001; excess /= 2 {
 		if b := newSimplex(f.narrow(excess)); b != nil {
 			return b
@@ -516,12 +516,12 @@ func narrowSimplex(f *fluid) *simplex {
 	return nil
 }
 
-// settle makes the fees a part of the shares.
-func (f *fluid) settle() {
+// settle makes the cap prices a part of the shares.
+func (f *relaxation) settle() {
 	all := make([]float64, len(f.share))
 	for n := range f.kinds.all {
 		f.shares(int32(n), f.kindPrice(int32(n)), all[n*f.width:][:f.width])
 	}
 	f.share = all
-	clear(f.fee)
+	clear(f.capPrice)
 }

@@ -15,7 +15,7 @@ func TestBasinIsAboveTheRelaxation(t *testing.T) {
 		if len(m.classes) == 0 {
 			return
 		}
-		f := newFluid(m, m.kinds(), m.charge)
+		f := newRelaxation(m, m.kinds(), m.charge)
 		f.ascend()
 		b := newSimplex(f)
 		cost := b.solve(make([]float64, len(b.kinds)))

@@ -51,14 +51,14 @@ func (p *Problem) join(found Answer) Answer {
 	best := m.read(found)
 	m.topUp(best)
 	for _, a := range p.Seeds {
-		if s := m.seed(a); s != nil && cmp.Or(m.missing(s, best), cmp.Compare(m.cost(s), m.cost(best))) < 0 {
+		if s := m.seed(a); s != nil && cmp.Or(m.compareLeft(s, best), cmp.Compare(m.cost(s), m.cost(best))) < 0 {
 			best = s
 		}
 	}
 	a := m.answer(*p, best)
 	a.Steps = found.Steps
 	if !p.Unproven {
-		m.prove(&a, best.left, proving{evidence: evidence{goal: a.Cost, hosts: best.nodes}})
+		m.prove(&a, best.left, proving{known: incumbent{goal: a.Cost, nodes: best.nodes}})
 	}
 	return a
 }

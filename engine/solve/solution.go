@@ -15,21 +15,21 @@ type solution struct {
 type node struct {
 	host  int32
 	times int
-	items []share // sorted by class
+	items []portion // sorted by class
 }
 
-// share is n items of a class.
-type share struct {
+// portion is n items of a class.
+type portion struct {
 	class int32
-	n     int
+	count int
 }
 
 // smallItemCount is a number of items for which few hosts are opened. These have to suit the items in size, so that hosts come into
 // question that are dearer for it.
 const smallItemCount = 100
 
-// items is how many there are to place.
-func (m *model) items() int {
+// itemCount is how many there are to place.
+func (m *model) itemCount() int {
 	sum := 0
 	for c := range m.classes {
 		sum += m.classes[c].count
@@ -55,8 +55,8 @@ func (m *model) goal(s *solution) int64 {
 	return sum
 }
 
-// missing compares what two solutions leave out, lower ranks first: negative when a leaves out less.
-func (m *model) missing(a, b *solution) int {
+// compareLeft compares what two solutions leave out, lower ranks first: negative when a leaves out less.
+func (m *model) compareLeft(a, b *solution) int {
 	if !m.rationed {
 		return 0
 	}
@@ -84,12 +84,12 @@ func (m *model) answer(p Problem, s *solution) Answer {
 	for _, n := range s.nodes {
 		out := Node{Host: m.hosts[n.host].host, Times: n.times, Items: make([]Portion, 0, len(n.items))}
 		for _, it := range n.items {
-			out.Items = append(out.Items, Portion{m.classes[it.class].item, it.n})
+			out.Items = append(out.Items, Portion{m.classes[it.class].item, it.count})
 		}
 		slices.SortFunc(out.Items, byItem)
 		a.Nodes = append(a.Nodes, out)
 	}
-	a.Left = slices.Clone(m.hopeless)
+	a.Left = slices.Clone(m.unplaceable)
 	for c, n := range s.left {
 		if n > 0 {
 			a.Left = append(a.Left, Portion{m.classes[c].item, n})

@@ -53,7 +53,7 @@ func solveOnce(p Problem) (a Answer, lacking bool) {
 	if len(m.classes) == 0 {
 		return m.answer(p, &solution{}), false
 	}
-	s := &search{m: m, packer: newPacker(m)}
+	s := &search{model: m, packer: newPacker(m)}
 	s.start(p)
 	s.relax()
 	if !s.solved {
@@ -65,19 +65,19 @@ func solveOnce(p Problem) (a Answer, lacking bool) {
 // start offers what is known and what is quickly found.
 func (s *search) start(p Problem) {
 	for _, a := range p.Seeds {
-		s.give(s.m.seed(a))
+		s.give(s.model.seed(a))
 	}
-	s.give(s.m.firstFit())
-	only, exactly := s.affordable(s.m.only()), s.exactly()
+	s.give(s.model.firstFit())
+	only, exactly := s.affordable(s.model.onlyClass()), s.solveExactly()
 	s.solved = only || exactly
 }
 
 // relax finds prices.
 func (s *search) relax() {
-	s.fluid = newFluid(s.m, s.m.kinds(), s.m.charge)
-	s.fluid.ascend()
-	s.least = s.fluid.value()
-	s.near = s.fluid.narrow(maxHostExcess * s.wide())
+	s.relaxation = newRelaxation(s.model, s.model.kinds(), s.model.charge)
+	s.relaxation.ascend()
+	s.least = s.relaxation.value()
+	s.near = s.relaxation.narrow(maxHostExcess * s.reach())
 }
 
 // pour fills hosts in one style after the other until the best solution is close to the relaxation, or that is a good part of the
@@ -85,35 +85,35 @@ func (s *search) relax() {
 func (s *search) pour(steps int) {
 	k := s.packer
 	limit, starts := k.steps+max(steps, 0), k.steps+steps/startsPart
-	for i, st := range styles(len(s.fluid.limits) > 0, s.pressed()) {
-		if i > 0 && (k.steps > starts || s.within(close)) {
+	for i, st := range styles(len(s.relaxation.limits) > 0, s.pressed()) {
+		if i > 0 && (k.steps > starts || s.within(goodEnough)) {
 			break
 		}
-		st.loose *= s.wide()
+		st.excess *= s.reach()
 		s.offer(s.try(st))
 	}
-	if !s.pressed() && !s.within(closer) {
+	if !s.pressed() && !s.within(closeToBound) {
 		s.offer(s.mixed(steps / mixPart))
 	}
 	poured := s.best
-	if !s.within(closer) {
+	if !s.within(closeToBound) {
 		s.offer(s.patterned(steps / patternPart))
 	}
 	if s.lacking() {
-		s.offer(k.ration(s.fluid, false))
-		s.offer(k.ration(s.fluid, true))
+		s.offer(k.ration(s.relaxation, false))
+		s.offer(k.ration(s.relaxation, true))
 	}
 	limit = max(limit, k.steps+steps/4)
 	begun := s.best
 	s.offer(s.improved(begun, limit))
-	if begun != poured && !s.within(closer) {
+	if begun != poured && !s.within(closeToBound) {
 		s.offer(s.improved(poured, max(limit, k.steps+steps/4)))
 	}
 }
 
 // improved is a solution after local improvement, which ends at so many steps of the packer at the latest.
 func (s *search) improved(x *solution, limit int) *solution {
-	return improve(s.packer, x, s.near.prices(looking*s.wide()), limit, func(goal int64) bool { return float64(goal) <= s.least*closer })
+	return improve(s.packer, x, s.near.prices(looking*s.reach()), limit, func(goal int64) bool { return float64(goal) <= s.least*closeToBound })
 }
 
 // startsPart is the part of the steps up to which another start is better than improving on the best that there is.
@@ -124,58 +124,58 @@ const looking = 0.05
 
 // within reports whether the best solution leaves nothing out and costs no more than so much times the relaxation.
 func (s *search) within(times float64) bool {
-	return !s.lacking() && float64(s.m.goal(s.best)) <= s.least*times
+	return !s.lacking() && float64(s.model.goal(s.best)) <= s.least*times
 }
 
 // finish chooses the answer and proves how good it is.
 func (s *search) finish(p Problem) Answer {
 	best := s.best
-	// Of a handful the charge decides among prices that are borne. Of more, price and charge are made small together, and a lower price
+	// Of a small problem the charge decides among prices up to the ceiling. Of more, price and charge are made small together, and a lower price
 	// is no reason for one machine more.
-	if s.m.items() <= Handful && s.m.missing(best, s.given) == 0 && s.m.cost(best) > s.m.cost(s.given) {
-		best = s.given
+	if s.model.itemCount() <= SmallProblem && s.model.compareLeft(best, s.known) == 0 && s.model.cost(best) > s.model.cost(s.known) {
+		best = s.known
 	}
-	placed := make([]int, len(s.m.classes))
+	placed := make([]int, len(s.model.classes))
 	whole := true
 	for c := range placed {
-		placed[c] = s.m.classes[c].count - best.left[c]
+		placed[c] = s.model.classes[c].count - best.left[c]
 		whole = whole && best.left[c] == 0
 	}
-	a := s.m.answer(p, best)
+	a := s.model.answer(p, best)
 	if !p.Unproven {
 		s.prove(&a, placed, whole)
 	}
-	a.Steps = s.steps + s.packer.steps + s.fluid.steps
+	a.Steps = s.steps + s.packer.steps + s.relaxation.steps
 	return a
 }
 
 // prove fills in the bound and what it says items are worth.
 func (s *search) prove(a *Answer, placed []int, whole bool) {
 	var worth []int64
-	var best *fluid
+	var best *relaxation
 	for _, f := range s.plain() {
-		if bound, w := f.bound(placed); worth == nil || bound > a.Bound {
+		if bound, w := f.boundByPrices(placed); worth == nil || bound > a.Bound {
 			a.Bound, worth, best = bound, w, f
 		}
 	}
-	a.Bound = best.wholes(placed, a.Bound, worth, evidence{goal: a.Cost, hosts: s.best.nodes})
+	a.Bound = best.boundByPatterns(placed, a.Bound, worth, incumbent{goal: a.Cost, nodes: s.best.nodes})
 	s.steps += best.steps
 	if whole {
 		a.Bound = max(a.Bound, s.proven)
 	}
 	for c, w := range worth {
-		a.Duals[s.m.classes[c].item] = w >> moneyBits
+		a.Duals[s.model.classes[c].item] = w >> moneyBits
 	}
 }
 
 // pressed reports whether caps demand more hosts than amounts do.
-func (s *search) pressed() bool { return s.fluid.fees() > 0.01*s.least }
+func (s *search) pressed() bool { return s.relaxation.capCost() > 0.01*s.least }
 
 // plain returns relaxations without the charge, one that goes on from the prices of the search and one that starts from nothing:
 // the ascent can get stuck, seldom twice.
-func (s *search) plain() [2]*fluid {
-	fresh := newFluid(s.m, s.fluid.kinds, 0)
-	on := s.fluid.uncharged()
+func (s *search) plain() [2]*relaxation {
+	fresh := newRelaxation(s.model, s.relaxation.kinds, 0)
+	on := s.relaxation.uncharged()
 	fresh.ascend()
-	return [2]*fluid{on, fresh}
+	return [2]*relaxation{on, fresh}
 }

@@ -123,7 +123,7 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 			return
 		}
 		// What the relaxation proves without the exact method.
-		s := &search{m: m, packer: newPacker(m)}
+		s := &search{model: m, packer: newPacker(m)}
 		s.give(m.firstFit())
 		s.relax()
 		s.pour(20_000)
@@ -142,11 +142,11 @@ func TestHandfulAgainstTheOptimum(t *testing.T) {
 		optimum := bruteForce(p, 1<<60)
 		p.Charge = int64(rapid.SampledFrom([]int{1, 100, 500, 2000}).Draw(t, "charge"))
 		a := Solve(p)
-		if a.Cost > Bearable(optimum) {
+		if a.Cost > PriceCeiling(optimum) {
 			t.Fatalf("cost %d, optimum %d", a.Cost, optimum)
 		}
 		m := compile(p)
-		most := min(Bearable(optimum), m.cost(m.firstFit()))
+		most := min(PriceCeiling(optimum), m.cost(m.firstFit()))
 		goal := a.Cost
 		for _, n := range a.Nodes {
 			goal += p.Charge * int64(n.Times)
@@ -171,8 +171,8 @@ func TestNeverDearerThanWhatIsKnown(t *testing.T) {
 			}
 			return sum
 		}
-		a, first, handful := Solve(p), m.firstFit(), m.items() <= Handful
-		if handful && a.Cost > m.cost(first) || !handful && m.missing(first, m.read(a)) == 0 && charged(a) > m.goal(first) {
+		a, first, handful := Solve(p), m.firstFit(), m.itemCount() <= SmallProblem
+		if handful && a.Cost > m.cost(first) || !handful && m.compareLeft(first, m.read(a)) == 0 && charged(a) > m.goal(first) {
 			t.Fatalf("cost %d, with the charge %d; first fit %d and %d", a.Cost, charged(a), m.cost(first), m.goal(first))
 		}
 		cheap := p

@@ -2,21 +2,21 @@ package solve
 
 import "slices"
 
-// exactly offers the best solution of a tiny problem, and reports whether nothing better is to be found. Of a handful of items, that
-// is the best of those that are bearable and not dearer than what is known.
-func (s *search) exactly() bool {
-	x := newParts(s.m)
+// solveExactly offers the best solution of a tiny problem, and reports whether nothing better is to be found. Of a small problem, that
+// is the best of those that are below the price ceiling and not dearer than what is known.
+func (s *search) solveExactly() bool {
+	x := newPartition(s.model)
 	if x == nil {
 		return false
 	}
 	free := x.solve(0)
-	s.proven = s.m.cost(free)
-	handful := s.m.items() <= Handful
+	s.proven = s.model.cost(free)
+	handful := s.model.itemCount() <= SmallProblem
 	var best *solution
 	if handful {
-		best = x.within(s.proven, s.bearable(free))
+		best = x.within(s.proven, s.priceCeiling(free))
 	} else {
-		best = x.solve(s.m.charge)
+		best = x.solve(s.model.charge)
 	}
 	s.steps += x.steps
 	solved := s.affordable(best)
@@ -29,11 +29,11 @@ func (s *search) exactly() bool {
 	return solved
 }
 
-// bearable is what a handful of items may cost when the solution has the least price.
-func (s *search) bearable(free *solution) int64 {
-	most := Bearable(s.proven)
-	if s.m.missing(s.given, free) == 0 {
-		most = min(most, s.m.cost(s.given))
+// priceCeiling is what a small problem may cost when the solution has the least price.
+func (s *search) priceCeiling(free *solution) int64 {
+	most := PriceCeiling(s.proven)
+	if s.model.compareLeft(s.known, free) == 0 {
+		most = min(most, s.model.cost(s.known))
 	}
 	return most
 }
@@ -43,7 +43,7 @@ func (s *search) affordable(x *solution) bool {
 	if x == nil {
 		return false
 	}
-	for _, left := range s.m.drawn(x) {
+	for _, left := range s.model.drawn(x) {
 		if left < 0 {
 			return false
 		}
@@ -55,12 +55,12 @@ func (s *search) affordable(x *solution) bool {
 // try is the greedy search in one style.
 func (s *search) try(st style) *solution {
 	k := s.packer
-	copy(k.rem, s.m.counts())
-	budgets := slices.Clone(s.m.budgets)
-	p := s.near.clone().prices(st.loose)
-	x := &solution{nodes: k.greedy(p, st, allClasses(s.m), budgets), left: slices.Clone(k.rem)}
+	copy(k.remaining, s.model.counts())
+	budgets := slices.Clone(s.model.budgets)
+	p := s.near.clone().prices(st.excess)
+	x := &solution{nodes: k.greedy(p, st, allClasses(s.model), budgets), left: slices.Clone(k.remaining)}
 	for i := range x.nodes {
-		s.m.downsize(&x.nodes[i], budgets)
+		s.model.downsize(&x.nodes[i], budgets)
 	}
 	return x
 }
@@ -70,26 +70,26 @@ func styles(capped, pressed bool) []style {
 	switch {
 	case pressed:
 		return []style{
-			{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
-			{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
-			{slack: 2, pull: 2, again: .9, loose: .03},
+			{fairShare: 1, detourWeight: .5, reprice: .9, excess: .03, capShare: 1.5},
+			{fairShare: 4, detourWeight: 2, reprice: .9, excess: .03, capShare: 2},
+			{fairShare: 2, detourWeight: 2, reprice: .9, excess: .03},
 		}
 	case capped:
 		return []style{
-			{slack: 2, pull: 2, again: .9, loose: .03},
-			{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
-			{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
+			{fairShare: 2, detourWeight: 2, reprice: .9, excess: .03},
+			{fairShare: 1, detourWeight: .5, reprice: .9, excess: .03, capShare: 1.5},
+			{fairShare: 4, detourWeight: 2, reprice: .9, excess: .03, capShare: 2},
 		}
 	}
 	return []style{
-		{slack: 1, pull: 0, again: .9, loose: .03},
-		{slack: 1, pull: .5, again: .85, loose: .15},
-		{slack: 2, pull: 2, again: .9, loose: .03},
+		{fairShare: 1, detourWeight: 0, reprice: .9, excess: .03},
+		{fairShare: 1, detourWeight: .5, reprice: .85, excess: .15},
+		{fairShare: 2, detourWeight: 2, reprice: .9, excess: .03},
 	}
 }
 
 // mixed is the start from the relaxation's mix of hosts.
-func (s *search) mixed(most int) *solution { return s.packer.mixed(s.near, 0.1*s.wide(), most) }
+func (s *search) mixed(most int) *solution { return s.packer.mix(s.near, 0.1*s.reach(), most) }
 
 // mixPart is the part of the steps that the start from the relaxation's mix may take, by a rough guess.
 const mixPart = 4
@@ -97,15 +97,15 @@ const mixPart = 4
 // patterned is a start from the linear program of patterns: of each as many hosts as it says, rounded down. The greedy
 // search places the rest.
 func (s *search) patterned(most int) *solution {
-	counts := s.m.counts()
-	x := startPatterns(s.near, counts, s.best.nodes, most)
+	counts := s.model.counts()
+	x := solvePatterns(s.near, counts, s.best.nodes, most)
 	if x == nil {
 		return nil
 	}
 	s.steps += x.steps()
-	copy(s.packer.rem, counts)
-	budgets := slices.Clone(s.m.budgets)
-	return s.packer.complete(s.near, 0.1*s.wide(), x.open(s.packer.rem, budgets), budgets)
+	copy(s.packer.remaining, counts)
+	budgets := slices.Clone(s.model.budgets)
+	return s.packer.complete(s.near, 0.1*s.reach(), x.open(s.packer.remaining, budgets), budgets)
 }
 
 // patternPart is the part of the steps that a start from patterns may take.

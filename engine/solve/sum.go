@@ -5,11 +5,11 @@ import "math/bits"
 // moneyBits is how many bits of an amount of money in a proof are below a micro-dollar.
 const moneyBits = 20
 
-// money sums amounts times prices in 128 bits, so that no count overflows it.
-type money struct{ hi, lo uint64 }
+// sum128 sums amounts times prices in 128 bits, so that no count overflows it.
+type sum128 struct{ hi, lo uint64 }
 
 // add adds n times a price; what is not above 0 counts nothing.
-func (s *money) add(n, price int64) {
+func (s *sum128) add(n, price int64) {
 	if n <= 0 || price <= 0 {
 		return
 	}
@@ -20,7 +20,7 @@ func (s *money) add(n, price int64) {
 }
 
 // micros returns the sum less other in micro-dollars, rounded up because all prices are whole; below 0 it is 0.
-func (s money) micros(other money) int64 {
+func (s sum128) micros(other sum128) int64 {
 	lo, borrow := bits.Sub64(s.lo, other.lo, 0)
 	hi, under := bits.Sub64(s.hi, other.hi, borrow)
 	if under != 0 || hi>>(moneyBits-1) != 0 {
@@ -33,14 +33,14 @@ func (s money) micros(other money) int64 {
 }
 
 // plus adds a sum.
-func (s *money) plus(other money) {
+func (s *sum128) plus(other sum128) {
 	var carry uint64
 	s.lo, carry = bits.Add64(s.lo, other.lo, 0)
 	s.hi += other.hi + carry
 }
 
 // above is by how much the sum is above another, in micro-dollars rounded down; 0 if it is not.
-func (s money) above(other money) uint64 {
+func (s sum128) above(other sum128) uint64 {
 	lo, borrow := bits.Sub64(s.lo, other.lo, 0)
 	hi, under := bits.Sub64(s.hi, other.hi, borrow)
 	if under != 0 || hi>>(moneyBits-1) != 0 {
@@ -50,6 +50,6 @@ func (s money) above(other money) uint64 {
 }
 
 // whole is the sum in micro-dollars, rounded down; false if that does not fit with room to spare.
-func (s money) whole() (n uint64, ok bool) {
+func (s sum128) whole() (n uint64, ok bool) {
 	return s.hi<<(64-moneyBits) | s.lo>>moneyBits, s.hi == 0 && s.lo>>62 == 0
 }

@@ -2,10 +2,10 @@ package solve
 
 import "math"
 
-// table is a small linear program: so many hosts of each kind, within the bounds of a branch, that meet all demands at least cost.
+// tableau is a small linear program: so many hosts of each kind, within the bounds of a branch, that meet all demands at least cost.
 // It is solved by the dual simplex method: hosts are as few as can be at first, which costs least and meets no demand. All of it is in
 // floats: what it finds is proven elsewhere.
-type table struct {
+type tableau struct {
 	kinds int
 	rows  [][]float64 // for each row what changes it, in the order of other
 	right []float64
@@ -26,7 +26,7 @@ const (
 )
 
 // solve returns a price for each demand, and hosts that meet them; if none do, by the prices they cost more than the goal.
-func (t *table) solve(x *wanted, b *branch, goal float64) (prices, hosts []float64) {
+func (t *tableau) solve(x *program, b *branch, goal float64) (prices, hosts []float64) {
 	t.begin(x, b)
 	t.steps += 500
 	row, at := -1, -1
@@ -43,7 +43,7 @@ func (t *table) solve(x *wanted, b *branch, goal float64) (prices, hosts []float
 	}
 	prices = t.prices()
 	if row >= 0 && at < 0 {
-		t.soar(prices, row, goal)
+		t.raiseAlongRay(prices, row, goal)
 	}
 	hosts = make([]float64, t.kinds)
 	for j, v := range t.other {
@@ -60,7 +60,7 @@ func (t *table) solve(x *wanted, b *branch, goal float64) (prices, hosts []float
 }
 
 // begin sets up the program of a branch.
-func (t *table) begin(x *wanted, b *branch) {
+func (t *tableau) begin(x *program, b *branch) {
 	t.kinds = len(x.price)
 	rows := len(x.demands) + 2
 	for len(t.rows) < rows {
@@ -96,7 +96,7 @@ func resize[T any](s []T, n int) []T {
 }
 
 // at is how many there are of what stands for no row.
-func (t *table) at(j int) float64 {
+func (t *tableau) at(j int) float64 {
 	if t.high[j] {
 		return t.most[t.other[j]]
 	}
@@ -104,7 +104,7 @@ func (t *table) at(j int) float64 {
 }
 
 // read finds how many there are of what stands for the rows.
-func (t *table) read() {
+func (t *tableau) read() {
 	copy(t.value, t.right)
 	for j := range t.other {
 		n := t.at(j)
@@ -118,7 +118,7 @@ func (t *table) read() {
 }
 
 // lacking is the row that is furthest outside its bounds; below 0 if none is.
-func (t *table) lacking() int {
+func (t *tableau) lacking() int {
 	row, most := -1, 1e-7
 	for i, v := range t.basic {
 		if off := max(t.least[v]-t.value[i], t.value[i]-t.most[v]); off > most {
@@ -129,10 +129,10 @@ func (t *table) lacking() int {
 }
 
 // short reports whether there is too little of what stands for a row, rather than too much.
-func (t *table) short(row int) bool { return t.value[row] < t.least[t.basic[row]] }
+func (t *tableau) short(row int) bool { return t.value[row] < t.least[t.basic[row]] }
 
 // enter finds what is to stand for a row instead: what costs least for what it changes; below 0 if nothing helps.
-func (t *table) enter(row int) int {
+func (t *tableau) enter(row int) int {
 	at, least := -1, 0.0
 	short := t.short(row)
 	for j, by := range t.rows[row] {
@@ -150,7 +150,7 @@ func (t *table) enter(row int) int {
 }
 
 // pivot has what stands for a row and what does not change places.
-func (t *table) pivot(row, at int) {
+func (t *tableau) pivot(row, at int) {
 	short := t.short(row)
 	own := t.rows[row]
 	p := own[at]
@@ -180,7 +180,7 @@ func (t *table) pivot(row, at int) {
 }
 
 // prices are what the demands cost.
-func (t *table) prices() []float64 {
+func (t *tableau) prices() []float64 {
 	out := make([]float64, len(t.basic))
 	for j, v := range t.other {
 		if v >= t.kinds {
@@ -190,8 +190,8 @@ func (t *table) prices() []float64 {
 	return out
 }
 
-// soar raises the prices along a row that nothing helps, until all of the branch costs more than so much.
-func (t *table) soar(prices []float64, row int, goal float64) {
+// raiseAlongRay raises the prices along a row that nothing helps, until all of the branch costs more than so much.
+func (t *tableau) raiseAlongRay(prices []float64, row int, goal float64) {
 	v := t.basic[row]
 	by := goal / max(t.least[v]-t.value[row], t.value[row]-t.most[v])
 	if v >= t.kinds {
@@ -207,8 +207,8 @@ func (t *table) soar(prices []float64, row int, goal float64) {
 	}
 }
 
-// wanted is what hosts cost, and what is demanded of them.
-type wanted struct {
+// program is what hosts cost, and what is demanded of them.
+type program struct {
 	price   []int64 // of each kind, with the charge
 	demands []demand
 }
@@ -229,7 +229,7 @@ type branch struct {
 }
 
 // give is what a host of a kind gives to a demand; the last two demands are of the number of hosts.
-func (x *wanted) give(k, n int) int64 {
+func (x *program) give(k, n int) int64 {
 	switch k - len(x.demands) {
 	case 0:
 		return 1
@@ -240,7 +240,7 @@ func (x *wanted) give(k, n int) int64 {
 }
 
 // need is what a demand needs in a branch.
-func (x *wanted) need(b *branch, k int) int64 {
+func (x *program) need(b *branch, k int) int64 {
 	switch k - len(x.demands) {
 	case 0:
 		return int64(b.least)

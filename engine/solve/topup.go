@@ -20,8 +20,8 @@ func (m *model) intoRoom(s *solution, c int32) {
 		return
 	}
 	class := &m.classes[c]
-	var f floor
-	f.init(m)
+	var f occupancy
+	f.reset(m)
 	f.put(m, c, 0)
 	for i := 0; i < len(s.nodes) && s.left[c] > 0; i++ {
 		n := &s.nodes[i]
@@ -32,10 +32,10 @@ func (m *model) intoRoom(s *solution, c int32) {
 		if !fits(class.need, free) {
 			continue
 		}
-		at := slices.IndexFunc(n.items, func(it share) bool { return it.class == c })
+		at := slices.IndexFunc(n.items, func(it portion) bool { return it.class == c })
 		limit := min(class.cap, s.left[c])
 		if at >= 0 {
-			limit = min(limit, class.cap-n.items[at].n)
+			limit = min(limit, class.cap-n.items[at].count)
 		}
 		z := times(class.need, free, f.besides(m, c, limit, n.items))
 		if z == 0 {
@@ -50,9 +50,9 @@ func (m *model) intoRoom(s *solution, c int32) {
 		}
 		n.items = slices.Clone(n.items) // patterns may share them
 		if at >= 0 {
-			n.items[at].n += z
+			n.items[at].count += z
 		} else {
-			n.items = append(n.items, share{c, z})
+			n.items = append(n.items, portion{c, z})
 		}
 		s.left[c] -= z * n.times
 	}
@@ -63,7 +63,7 @@ func (m *model) freeRoom(n *node) []int64 {
 	free := slices.Clone(m.hosts[n.host].room)
 	for _, it := range n.items {
 		for d, need := range m.classes[it.class].need {
-			free[d] -= need * int64(it.n)
+			free[d] -= need * int64(it.count)
 		}
 	}
 	return free
@@ -89,7 +89,7 @@ func (m *model) openFor(s *solution, c int32, budgets []int64) bool {
 	if best < 0 {
 		return false
 	}
-	n := node{host: best, times: affordable(m.hosts[best].draws, budgets, s.left[c]/fill), items: []share{{c, fill}}}
+	n := node{host: best, times: affordable(m.hosts[best].draws, budgets, s.left[c]/fill), items: []portion{{c, fill}}}
 	m.refund(&n, budgets, -1)
 	s.left[c] -= fill * n.times
 	s.nodes = append(s.nodes, n)

@@ -5,7 +5,7 @@ func (m *model) downsize(n *node, budgets []int64) {
 	used := make([]int64, m.dims)
 	for _, it := range n.items {
 		for d, need := range m.classes[it.class].need {
-			used[d] += need * int64(it.n)
+			used[d] += need * int64(it.count)
 		}
 	}
 	for h := range m.hosts {
@@ -37,7 +37,7 @@ func (m *model) refund(n *node, budgets []int64, sign int64) {
 	}
 }
 
-func (m *model) takesAll(h int32, items []share) bool {
+func (m *model) takesAll(h int32, items []portion) bool {
 	for _, it := range items {
 		if !m.classes[it.class].takers.Has(int(h)) {
 			return false

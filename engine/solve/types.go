@@ -11,7 +11,7 @@ type Problem struct {
 	Steps    int      // bound on the counted work spent on improving; 0 is DefaultSteps, below 0 is none
 	Shared   bool     // others come afterwards that may use the room that is left: it is not filled up wherever that saves little
 	Unproven bool     // the answer's bound and duals are not wanted
-	Seeds    []Answer // known solutions: the answer costs no more with the charge, and for a handful of items no more without it; invalid ones are ignored
+	Seeds    []Answer // known solutions: the answer costs no more with the charge, and for a small problem no more without it; invalid ones are ignored
 }
 
 // DefaultSteps is the counted work of one Solve, roughly one step for one look at one class.

@@ -16,17 +16,17 @@ import (
 // items are poured, that makes another demand (simplex.go). What is found in floats is counted over in whole numbers: for each demand
 // a price, such that no host saves anything.
 
-// wholeHosts looks for how many hosts of each kind there are at least.
-type wholeHosts struct {
-	wanted
-	f       *fluid
-	simplex *simplex
-	placed  []int
-	open    []branch // a heap, the least bound first
-	table   table
-	goal    int64
-	idle    int // how often rounded hosts have sufficed since they last did not
-	poured  int // steps of simplexes that are no more
+// hostProgram looks for how many hosts of each kind there are at least.
+type hostProgram struct {
+	program
+	relaxation *relaxation
+	simplex    *simplex
+	placed     []int
+	open       []branch // a heap, the least bound first
+	table      tableau
+	goal       int64
+	idle       int // how often rounded hosts have sufficed since they last did not
+	retired    int // steps of simplexes that are no more
 }
 
 const (
@@ -41,9 +41,9 @@ const (
 	oftenRounded   = 50 // how many branches there are to one of which hosts are rounded then
 )
 
-// inWholeHosts improves on a bound by counting in whole hosts.
-func (f *fluid) inWholeHosts(placed []int, bound, goal int64) int64 {
-	x := &wholeHosts{f: f, placed: placed, goal: goal}
+// boundByHosts improves on a bound by counting in whole hosts.
+func (f *relaxation) boundByHosts(placed []int, bound, goal int64) int64 {
+	x := &hostProgram{relaxation: f, placed: placed, goal: goal}
 	items := 0
 	for _, n := range placed {
 		items += n
@@ -67,7 +67,7 @@ func (f *fluid) inWholeHosts(placed []int, bound, goal int64) int64 {
 }
 
 // count counts hosts, and returns the bound.
-func (x *wholeHosts) count() int64 {
+func (x *hostProgram) count() int64 {
 	x.require(make([]float64, len(x.price)))
 	x.budgets()
 	x.push(x.all())
@@ -99,7 +99,7 @@ func (x *wholeHosts) count() int64 {
 }
 
 // all is all ways to open hosts that cost no more than is known to do.
-func (x *wholeHosts) all() branch {
+func (x *hostProgram) all() branch {
 	b := branch{low: make([]int32, len(x.price)), high: make([]int32, len(x.price)), most: mostHosts}
 	for n, price := range x.price {
 		b.high[n] = int32(min(x.goal/max(price, 1)+1, mostHosts))
@@ -109,12 +109,12 @@ func (x *wholeHosts) all() branch {
 }
 
 // more reports whether more may be done.
-func (x *wholeHosts) more() bool { return x.steps() < wholeHostSteps }
+func (x *hostProgram) more() bool { return x.steps() < wholeHostSteps }
 
-func (x *wholeHosts) steps() int { return x.table.steps + x.poured + x.simplex.steps }
+func (x *hostProgram) steps() int { return x.table.steps + x.retired + x.simplex.steps }
 
 // askMore rounds the hosts of a branch such that all demands are met, and reports whether items demand more than these.
-func (x *wholeHosts) askMore(b *branch) bool {
+func (x *hostProgram) askMore(b *branch) bool {
 	hosts := x.rounded(b)
 	if hosts == nil || !x.require(hosts) {
 		x.idle++
@@ -125,7 +125,7 @@ func (x *wholeHosts) askMore(b *branch) bool {
 }
 
 // rounded is the hosts of a branch rounded down, and beside them the cheapest that help most to meet what is lacking; nil if none do.
-func (x *wholeHosts) rounded(b *branch) []float64 {
+func (x *hostProgram) rounded(b *branch) []float64 {
 	hosts := make([]float64, len(b.hosts))
 	lack := make([]float64, len(x.demands))
 	for k, d := range x.demands {
@@ -167,10 +167,10 @@ func (x *wholeHosts) rounded(b *branch) []float64 {
 }
 
 // enough reports whether a branch costs about as much as is known to do.
-func (x *wholeHosts) enough(b *branch) bool { return b.bound >= x.goal-x.goal/wholeHostClose }
+func (x *hostProgram) enough(b *branch) bool { return b.bound >= x.goal-x.goal/wholeHostClose }
 
 // require adds the demand that items make beside so many hosts; false if these suffice.
-func (x *wholeHosts) require(hosts []float64) bool {
+func (x *hostProgram) require(hosts []float64) bool {
 	if len(x.demands) >= mostDemands || !x.lookAt(hosts) {
 		return false
 	}
@@ -180,7 +180,7 @@ func (x *wholeHosts) require(hosts []float64) bool {
 	}
 	x.simplex.solve(open)
 	x.simplex.appraise()
-	x.simplex.tell(x.f)
+	x.simplex.tell(x.relaxation)
 	d, ok := x.demand()
 	if !ok {
 		return false
@@ -196,9 +196,9 @@ func (x *wholeHosts) require(hosts []float64) bool {
 }
 
 // demand is what the shares of the relaxation as they stand say in whole numbers; false if these would be too large.
-func (x *wholeHosts) demand() (d demand, ok bool) {
-	p := newProof(x.f)
-	var sum money
+func (x *hostProgram) demand() (d demand, ok bool) {
+	p := newProof(x.relaxation)
+	var sum sum128
 	for c, w := range p.worth() {
 		sum.add(int64(x.placed[c]), w)
 	}
@@ -207,7 +207,7 @@ func (x *wholeHosts) demand() (d demand, ok bool) {
 		return d, false
 	}
 	d.need = int64(need)
-	for n := range x.f.kinds.all {
+	for n := range x.relaxation.kinds.all {
 		give := (p.full(int32(n)) + 1<<moneyBits - 1) >> moneyBits
 		d.give = append(d.give, min(give, d.need)) // more than is needed is of no use: hosts are whole
 	}
@@ -215,7 +215,7 @@ func (x *wholeHosts) demand() (d demand, ok bool) {
 }
 
 // lookAt has the simplex look at the kinds of these hosts too; false if that makes it too large.
-func (x *wholeHosts) lookAt(hosts []float64) bool {
+func (x *hostProgram) lookAt(hosts []float64) bool {
 	look := slices.Clone(x.simplex.kinds)
 	for n, y := range hosts {
 		if at, found := slices.BinarySearch(look, int32(n)); y > 0 && !found {
@@ -225,22 +225,22 @@ func (x *wholeHosts) lookAt(hosts []float64) bool {
 	if len(look) == len(x.simplex.kinds) {
 		return true
 	}
-	b := newSimplex(x.f.lookingAt(look))
+	b := newSimplex(x.relaxation.considering(look))
 	if b == nil {
 		return false
 	}
-	x.poured += x.simplex.steps
+	x.retired += x.simplex.steps
 	x.simplex = b
 	return true
 }
 
 // budgets makes demands of the budgets: that hosts take no more, in so few bits that products fit.
-func (x *wholeHosts) budgets() {
-	for b, budget := range x.f.m.budgets {
+func (x *hostProgram) budgets() {
+	for b, budget := range x.relaxation.model.budgets {
 		d := demand{give: make([]int64, len(x.price))}
 		most := int64(0)
-		for n := range x.f.kinds.all {
-			for _, draw := range x.f.kinds.all[n].draws {
+		for n := range x.relaxation.kinds.all {
+			for _, draw := range x.relaxation.kinds.all[n].draws {
 				if draw.Budget == b {
 					d.give[n], most = draw.Amount, max(most, draw.Amount)
 				}
@@ -287,7 +287,7 @@ func (b *branch) fraction(price []int64) (kind int, all bool) {
 }
 
 // split opens two branches instead of one: in the first there are fewer hosts of a kind, or of all, in the second more.
-func (x *wholeHosts) split(b branch, kind int, all bool) {
+func (x *hostProgram) split(b branch, kind int, all bool) {
 	fewer, more := b, b
 	if all {
 		sum := 0.0
@@ -307,15 +307,15 @@ func (x *wholeHosts) split(b branch, kind int, all bool) {
 }
 
 // prove finds hosts for a branch, and proves what it costs at least.
-func (x *wholeHosts) prove(b *branch) {
+func (x *hostProgram) prove(b *branch) {
 	var prices []float64
-	prices, b.hosts = x.table.solve(&x.wanted, b, 2*float64(x.goal))
+	prices, b.hosts = x.table.solve(&x.program, b, 2*float64(x.goal))
 	b.known = len(x.demands)
 	b.bound = max(b.bound, x.proof(b, prices))
 }
 
 // push opens a branch.
-func (x *wholeHosts) push(b branch) {
+func (x *hostProgram) push(b branch) {
 	x.open = append(x.open, b)
 	for i := len(x.open) - 1; i > 0; {
 		up := (i - 1) / 2
@@ -328,7 +328,7 @@ func (x *wholeHosts) push(b branch) {
 }
 
 // pop takes the branch with the least bound.
-func (x *wholeHosts) pop() branch {
+func (x *hostProgram) pop() branch {
 	b, last := x.open[0], len(x.open)-1
 	x.open[0] = x.open[last]
 	x.open = x.open[:last]
@@ -349,8 +349,8 @@ func (x *wholeHosts) pop() branch {
 }
 
 // proof is what the hosts of a branch cost at least that meet all demands, each of which has a price.
-func (x *wholeHosts) proof(b *branch, prices []float64) int64 {
-	var plus, minus money
+func (x *hostProgram) proof(b *branch, prices []float64) int64 {
+	var plus, minus sum128
 	price := make([]int64, len(prices))
 	for k, p := range prices {
 		if p = math.Floor(p * (1 << priceBits)); p <= 0 || p >= huge {

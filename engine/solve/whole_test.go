@@ -62,13 +62,13 @@ func TestWholeHosts(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			m := compile(tt.p)
-			f := newFluid(m, m.kinds(), m.charge)
+			f := newRelaxation(m, m.kinds(), m.charge)
 			f.ascend()
 			placed := make([]int, len(m.classes))
 			for c := range placed {
 				placed[c] = m.classes[c].count
 			}
-			if got := f.inWholeHosts(placed, 0, 2*tt.bound); got != tt.bound {
+			if got := f.boundByHosts(placed, 0, 2*tt.bound); got != tt.bound {
 				t.Errorf("the bound is %d, want %d. %s", got, tt.bound, tt.why)
 			}
 		})
@@ -78,7 +78,7 @@ func TestWholeHosts(t *testing.T) {
 // The branches hold the cheapest hosts that meet all demands.
 func TestCensusByTrying(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		x := &wholeHosts{goal: 40, idle: patience, simplex: &simplex{}}
+		x := &hostProgram{goal: 40, idle: patience, simplex: &simplex{}}
 		kinds := rapid.IntRange(1, 3).Draw(t, "kinds")
 		for range kinds {
 			x.price = append(x.price, int64(rapid.IntRange(3, 9).Draw(t, "price")))

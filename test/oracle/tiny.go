@@ -221,7 +221,7 @@ func tryTiny(seed uint64) (Trial, error) {
 	if p.Cost < least {
 		wrong = append(wrong, "the plan is cheaper than what is possible")
 	}
-	if p.Cost > solve.Bearable(least) {
+	if p.Cost > solve.PriceCeiling(least) {
 		wrong = append(wrong, "the plan is dearer than it may be")
 	}
 	if p.Bound > least {

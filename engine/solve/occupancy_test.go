@@ -16,17 +16,17 @@ func TestBesidesIsWhatEverybodyAllows(t *testing.T) {
 		if len(m.classes) == 0 {
 			return
 		}
-		var items []share
+		var items []portion
 		for c := range m.classes {
 			if n := rapid.IntRange(0, 3).Draw(t, "items"); n > 0 && rapid.Bool().Draw(t, "there") {
-				items = append(items, share{int32(c), n})
+				items = append(items, portion{int32(c), n})
 			}
 		}
-		var plain, one floor
-		plain.init(m)
-		one.init(m)
+		var plain, one occupancy
+		plain.reset(m)
+		one.reset(m)
 		for _, it := range items {
-			plain.put(m, it.class, it.n)
+			plain.put(m, it.class, it.count)
 		}
 		for c := range m.classes {
 			one.put(m, int32(c), 0)
@@ -36,7 +36,7 @@ func TestBesidesIsWhatEverybodyAllows(t *testing.T) {
 				t.Fatalf("%d items of class %d besides %v, want %d", got, c, items, want)
 			}
 		}
-		if slices.ContainsFunc(slices.Concat(one.rows, one.banned), func(n int) bool { return n != 0 }) {
+		if slices.ContainsFunc(slices.Concat(one.groups, one.refusing), func(n int) bool { return n != 0 }) {
 			t.Fatalf("something is left on the floor: %+v", one)
 		}
 	})
