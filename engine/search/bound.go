@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
@@ -36,7 +37,7 @@ func (k *Searcher) NewProof() *Proof {
 
 // drawn are the draws of one tier's offer on the budgets of all tiers, after those of the tiers before it. Pools with minValues book the
 // largest type of a menu and are expected to get the cheapest, which is not known to draw as much.
-func (k *Searcher) drawn(draws []solve.Draw, offer, before int) []solve.Draw {
+func (k *Searcher) drawn(draws []problem.Draw, offer, before int) []problem.Draw {
 	if k.Market.Offers[offer].Type.Pool.HasMinValues {
 		return nil
 	}
@@ -47,7 +48,7 @@ func (k *Searcher) drawn(draws []solve.Draw, offer, before int) []solve.Draw {
 }
 
 // limited is what is on sale within what limits and reservations leave.
-func (p *Proof) limited() []solve.Host {
+func (p *Proof) limited() []problem.Host {
 	out := slices.Clone(p.Free.Hosts)
 	for i := range out {
 		out[i].Draws = p.draws[i]
@@ -56,7 +57,7 @@ func (p *Proof) limited() []solve.Host {
 }
 
 // Priced is what is on sale at its price alone.
-func (p *Proof) Priced(m *market.Market) []solve.Host {
+func (p *Proof) Priced(m *market.Market) []problem.Host {
 	if !m.Charged {
 		return p.Free.Hosts
 	}
@@ -106,7 +107,7 @@ func (k *Searcher) SpendBound() money.Micro {
 
 // onNewMachines is the problem of placing on new machines the pods that are there, in all the ways they might have gone, or in those that
 // keep the order of pools; false if for some nothing is on sale.
-func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
+func (k proving) onNewMachines(on onNew, ordered bool) (problem.Problem, bool) {
 	free, among := k.Proof.Free, NewHosts(k.Proof.Hosts)
 	items := map[*packing.Class][]placedItem{}
 	shares := map[advice.Share][]int{}
@@ -134,7 +135,7 @@ func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 				p.offers = slices.Clone(p.offers)
 				p.offers.Intersect(offers)
 			}
-			item := solve.Item{Name: c.Pod.String() + p.name, Need: c.Need, Count: p.pods, Hosts: among.Among(p.offers)}
+			item := problem.Item{Name: c.Pod.String() + p.name, Need: c.Need, Count: p.pods, Hosts: among.Among(p.offers)}
 			if item.Hosts == nil {
 				return free, false
 			}
@@ -149,12 +150,12 @@ func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 		}
 	}
 	free.Groups = Shared(shares)
-	free.Seeds = []solve.Answer{k.asPlanned(items, free.Items)}
+	free.Seeds = []problem.Answer{k.asPlanned(items, free.Items)}
 	return free, true
 }
 
 // asPlanned is the planned machines as an answer, by the items of classes.
-func (k proving) asPlanned(items map[*packing.Class][]placedItem, all []solve.Item) solve.Answer {
+func (k proving) asPlanned(items map[*packing.Class][]placedItem, all []problem.Item) problem.Answer {
 	left := make([]int, len(all))
 	for i := range all {
 		left[i] = all[i].Count
@@ -163,7 +164,7 @@ func (k proving) asPlanned(items map[*packing.Class][]placedItem, all []solve.It
 	for h, offer := range k.Proof.Hosts {
 		at[offer] = h
 	}
-	var out solve.Answer
+	var out problem.Answer
 	for _, b := range k.Planned {
 		h, ok := at[b.Offer]
 		if !ok || b.Machine != nil {
@@ -176,9 +177,9 @@ func (k proving) asPlanned(items map[*packing.Class][]placedItem, all []solve.It
 				counts[i]++
 			}
 		}
-		n := solve.Node{Host: h, Times: 1}
+		n := problem.Node{Host: h, Times: 1}
 		for _, i := range sortedKeys(counts, cmp.Compare[int]) {
-			n.Items = append(n.Items, solve.Portion{Item: i, Count: counts[i]})
+			n.Items = append(n.Items, problem.Portion{Item: i, Count: counts[i]})
 		}
 		out.Nodes = append(out.Nodes, n)
 	}
@@ -250,6 +251,6 @@ func (k proving) wholes(on onNew, offers func(*packing.Class) market.Set, among 
 }
 
 // item is the whole in the bound.
-func (x *whole) item(among *Hosts) solve.Item {
-	return solve.Item{Name: x.first.Pod.String() + " and all that go with it", Need: x.need, Count: 1, Hosts: among.Among(x.offers)}
+func (x *whole) item(among *Hosts) problem.Item {
+	return problem.Item{Name: x.first.Pod.String() + " and all that go with it", Need: x.need, Count: 1, Hosts: among.Among(x.offers)}
 }

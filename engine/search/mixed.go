@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 )
 
 // mix is a group of pods spread over machines of which not all that count carry the constraint, or the other way round.
@@ -18,7 +18,7 @@ type mix struct {
 //
 // It is enough that machines with a carrier hold few members. A cap on every machine says more than that, and is best where
 // machines are many anyway; else carriers and members without the constraint do not share one.
-func (k *Searcher) mixed(p *solve.Problem, lots []*lot) {
+func (k *Searcher) mixed(p *problem.Problem, lots []*lot) {
 	mixes := map[int32]*mix{}
 	of := func(g int32) *mix {
 		if mixes[g] == nil {
@@ -49,7 +49,7 @@ func (k *Searcher) mixed(p *solve.Problem, lots []*lot) {
 			total += p.Items[i].Count
 		}
 		if total <= x.most*max(demanded, 1) {
-			p.Groups = append(p.Groups, solve.Group{Members: x.members, Cap: x.most})
+			p.Groups = append(p.Groups, problem.Group{Members: x.members, Cap: x.most})
 			continue
 		}
 		var counted []int // members that carry the constraint
@@ -64,13 +64,13 @@ func (k *Searcher) mixed(p *solve.Problem, lots []*lot) {
 			}
 		}
 		if len(counted) > 0 {
-			p.Groups = append(p.Groups, solve.Group{Members: counted, Cap: x.most})
+			p.Groups = append(p.Groups, problem.Group{Members: counted, Cap: x.most})
 		}
 	}
 }
 
 // demand is how many machines the cap that demands most makes of them.
-func demand(p *solve.Problem) int {
+func demand(p *problem.Problem) int {
 	most := 0
 	for i := range p.Items {
 		if n := p.Items[i].PerHost; n > 0 {

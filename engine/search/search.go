@@ -7,7 +7,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 )
 
 // Search buys machines for whole classes at once, tier by tier; what it cannot
@@ -53,7 +53,7 @@ func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (o
 		}
 		in = append(in, l)
 		pods += len(l.pods)
-		p.Items = append(p.Items, solve.Item{
+		p.Items = append(p.Items, problem.Item{
 			Name: l.name, Rank: -int(l.class.Pod.Priority), Count: l.pieces(), Need: l.need, PerHost: l.simple.PerHost, Hosts: b,
 		})
 	}
@@ -64,7 +64,7 @@ func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (o
 	p.Shared = k.shared
 	p.Unproven = proof == nil || !proof.forced
 	if p.Steps == 0 {
-		p.Steps = min(max(pods*searchStepsPerPod, minSearchSteps), solve.DefaultSteps)
+		p.Steps = min(max(pods*searchStepsPerPod, minSearchSteps), problem.DefaultSteps)
 	}
 	a := k.solveWishes(p, in)
 	k.Steps += a.Steps
@@ -88,7 +88,7 @@ const (
 
 // buyAll opens the machines of the answer and puts the lots' pods on them. It
 // returns the pods of machines that would not keep their pool's minValues.
-func (k *Searcher) buyAll(a solve.Answer, lots []*lot, hosts []int, proven bool) (back []*packing.Pod) {
+func (k *Searcher) buyAll(a problem.Answer, lots []*lot, hosts []int, proven bool) (back []*packing.Pod) {
 	for _, n := range a.Nodes {
 		for range n.Times {
 			b := k.Buy(hosts[n.Host])

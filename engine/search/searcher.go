@@ -5,7 +5,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 )
 
 // Searcher places classes of pods at once.
@@ -24,12 +24,12 @@ type Searcher struct {
 
 // Proof is what is needed to say how little the pods that were placed on new machines could have cost.
 type Proof struct {
-	forced bool          // every pod was searched for, and every lot could go one way only
-	Free   solve.Problem // everything that was on sale
+	forced bool            // every pod was searched for, and every lot could go one way only
+	Free   problem.Problem // everything that was on sale
 	Hosts  []int
 	bound  money.Micro
 
-	draws   [][]solve.Draw // what each of them draws from what limits and reservations leave
+	draws   [][]problem.Draw // what each of them draws from what limits and reservations leave
 	budgets []int64
 }
 
@@ -38,7 +38,7 @@ type proving struct{ *Searcher }
 
 // shelf is what a tier sells, as hosts, and the offer of each. It is kept where a few pods at a time are searched for, many times.
 type shelf struct {
-	hosts  []solve.Host
+	hosts  []problem.Host
 	offers []int
 }
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 )
 
 // onShelf is problem for a tier whose hosts are kept: those that none does better than, whatever the pods.
-func (k *Searcher) onShelf(tier []*market.Pool) (p solve.Problem, hosts []int) {
+func (k *Searcher) onShelf(tier []*market.Pool) (p problem.Problem, hosts []int) {
 	s, known := k.shelves[tier[0]]
 	if !known {
 		if k.shelves == nil {
@@ -33,7 +33,7 @@ func (k *Searcher) onShelf(tier []*market.Pool) (p solve.Problem, hosts []int) {
 }
 
 // onSale is the problem of a tier without items.
-func (k *Searcher) onSale(tier []*market.Pool) (p solve.Problem, hosts []int) {
+func (k *Searcher) onSale(tier []*market.Pool) (p problem.Problem, hosts []int) {
 	return k.problem(tier, k.Market.Varied)
 }
 
@@ -71,7 +71,7 @@ func (k *Searcher) newShelf(tier []*market.Pool) *shelf {
 }
 
 // better reports whether a host would be taken instead of the other in any case. It is told of those that are no dearer.
-func better(a, other *solve.Host) bool {
+func better(a, other *problem.Host) bool {
 	if a.Price == other.Price && a.Name > other.Name {
 		return false
 	}

@@ -8,15 +8,16 @@ import (
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // Shared turns caps that several items take part in into groups.
-func Shared(shares map[advice.Share][]int) []solve.Group {
-	var out []solve.Group
+func Shared(shares map[advice.Share][]int) []problem.Group {
+	var out []problem.Group
 	for _, s := range sortedKeys(shares, func(a, b advice.Share) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Cap, b.Cap)) }) {
 		if len(shares[s]) > 1 {
-			out = append(out, solve.Group{Members: shares[s], Cap: s.Cap})
+			out = append(out, problem.Group{Members: shares[s], Cap: s.Cap})
 		}
 	}
 	return out
@@ -25,15 +26,15 @@ func Shared(shares map[advice.Share][]int) []solve.Group {
 // Hosts are offers as hosts of a problem. What many sets of offers are among them is found once for each that is different.
 type Hosts struct {
 	offers []int
-	known  map[string]solve.Bits
+	known  map[string]problem.Bits
 	text   []byte
 }
 
 // NewHosts are the offers in this order.
-func NewHosts(offers []int) *Hosts { return &Hosts{offers: offers, known: map[string]solve.Bits{}} }
+func NewHosts(offers []int) *Hosts { return &Hosts{offers: offers, known: map[string]problem.Bits{}} }
 
 // Among returns which of the hosts are offers of the set; nil if none is. It is not to be changed.
-func (h *Hosts) Among(offers market.Set) solve.Bits {
+func (h *Hosts) Among(offers market.Set) problem.Bits {
 	h.text = h.text[:0]
 	for _, word := range offers {
 		h.text = binary.LittleEndian.AppendUint64(h.text, word)
@@ -46,8 +47,8 @@ func (h *Hosts) Among(offers market.Set) solve.Bits {
 	return b
 }
 
-func hostsAmong(offers market.Set, hosts []int) solve.Bits {
-	b, some := solve.NewBits(len(hosts)), false
+func hostsAmong(offers market.Set, hosts []int) problem.Bits {
+	b, some := problem.NewBits(len(hosts)), false
 	for h, offer := range hosts {
 		if offers.Has(offer) {
 			b.Set(h)
@@ -62,7 +63,7 @@ func hostsAmong(offers market.Set, hosts []int) solve.Bits {
 
 // solveWishes solves the problem twice if lots wish to have few of their pods on
 // one machine, and takes the wishes if what they cost more is worth it.
-func (k *Searcher) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
+func (k *Searcher) solveWishes(p problem.Problem, lots []*lot) problem.Answer {
 	free := solve.Solve(p)
 	wished := p
 	wished.Items = slices.Clone(p.Items)
@@ -94,7 +95,7 @@ func (k *Searcher) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 }
 
 // spent is the answer's cost with the charge for each node.
-func (k *Searcher) spent(a solve.Answer) money.Micro {
+func (k *Searcher) spent(a problem.Answer) money.Micro {
 	sum := money.Micro(a.Cost)
 	for _, n := range a.Nodes {
 		sum += k.Market.Every.Times(n.Times)
@@ -103,7 +104,7 @@ func (k *Searcher) spent(a solve.Answer) money.Micro {
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.
-func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p solve.Problem, hosts []int) {
+func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p problem.Problem, hosts []int) {
 	p.Charge, p.Steps = int64(k.Market.Every), k.Options.Steps
 	quotas := map[int]int{}
 	for _, pl := range tier {
@@ -121,10 +122,10 @@ func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p
 			if !k.Useful.Has(i) || !k.Market.OnSale(i) || !only(o.Type) {
 				continue
 			}
-			h := solve.Host{Name: o.Name(), Room: o.Type.Room, Price: int64(o.Weighs)}
+			h := problem.Host{Name: o.Name(), Room: o.Type.Room, Price: int64(o.Weighs)}
 			for j, e := range pl.Left {
 				if n := o.Type.Counts(e.Name); n > 0 {
-					h.Draws = append(h.Draws, solve.Draw{Budget: first + j, Amount: n})
+					h.Draws = append(h.Draws, problem.Draw{Budget: first + j, Amount: n})
 				}
 			}
 			if o.Quota >= 0 {
@@ -134,7 +135,7 @@ func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p
 					quotas[o.Quota] = b
 					p.Budgets = append(p.Budgets, int64(k.Market.Quotas[o.Quota].Left))
 				}
-				h.Draws = append(h.Draws, solve.Draw{Budget: b, Amount: 1})
+				h.Draws = append(h.Draws, problem.Draw{Budget: b, Amount: 1})
 			}
 			p.Hosts = append(p.Hosts, h)
 			hosts = append(hosts, i)
@@ -156,7 +157,7 @@ func (k *Searcher) serves(p *market.Pool) bool {
 }
 
 // groups writes what lots may not share on one machine.
-func (k *Searcher) groups(p *solve.Problem, lots []*lot) {
+func (k *Searcher) groups(p *problem.Problem, lots []*lot) {
 	owners, shunned, shares := map[int32][]int{}, map[int32][]int{}, map[advice.Share][]int{}
 	for i, l := range lots {
 		for _, g := range l.simple.Owns {
@@ -173,7 +174,7 @@ func (k *Searcher) groups(p *solve.Problem, lots []*lot) {
 	for _, g := range sortedKeys(owners, cmp.Compare[int32]) {
 		if slices.Equal(owners[g], shunned[g]) {
 			if len(owners[g]) > 1 {
-				p.Groups = append(p.Groups, solve.Group{Members: owners[g], Cap: 1})
+				p.Groups = append(p.Groups, problem.Group{Members: owners[g], Cap: 1})
 			}
 			continue
 		}

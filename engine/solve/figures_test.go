@@ -8,6 +8,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tenon-sh/tenon/engine/enginetest/problems"
+	"github.com/tenon-sh/tenon/engine/solve/firstfit"
+	"github.com/tenon-sh/tenon/engine/solve/model"
 )
 
 var figureSeeds = flag.Int("figures", 0, "print the table of figures over so many seeds")
@@ -29,22 +33,22 @@ func TestFigures(t *testing.T) {
 		t.Skip("run with -figures=N")
 	}
 	fmt.Printf("%-14s %6s %7s  %7s %7s %7s  %7s %7s\n", "workload", "n", "ffd", "median", "worst", "bestgap", "cpu ms", "nodes")
-	for _, f := range figures() {
-		if !strings.Contains(fmt.Sprintf("%s-%d.", f.name, f.n), *figureFilter) {
+	for _, f := range problems.Figures() {
+		if !strings.Contains(fmt.Sprintf("%s-%d.", f.Name, f.N), *figureFilter) {
 			continue
 		}
 		var ratio, ffd []float64
 		var spent time.Duration
 		nodes := 0
 		for seed := range *figureSeeds {
-			p := f.problem(seed)
+			p := f.Problem(seed)
 			p.Charge = *figureCharge
 			p.Steps = *figureSteps
 			before := cpu()
 			a := Solve(p)
 			spent += cpu() - before
-			if wrong := check(p, a); len(wrong) > 0 {
-				t.Fatalf("%s %d: %v", f.name, seed, wrong[:min(5, len(wrong))])
+			if wrong := problems.Check(p, a); len(wrong) > 0 {
+				t.Fatalf("%s %d: %v", f.Name, seed, wrong[:min(5, len(wrong))])
 			}
 			if len(a.Left) > 0 {
 				t.Fatalf("left %v", a.Left)
@@ -52,14 +56,14 @@ func TestFigures(t *testing.T) {
 			for _, n := range a.Nodes {
 				nodes += n.Times
 			}
-			m := compile(p)
-			ffd = append(ffd, float64(m.cost(m.firstFit()))/float64(max(a.Bound, 1)))
+			m := model.Compile(p)
+			ffd = append(ffd, float64(m.Cost(firstfit.Place(m)))/float64(max(a.Bound, 1)))
 			ratio = append(ratio, float64(a.Cost)/float64(max(a.Bound, 1)))
 		}
 		median, worst := medianAndWorst(ratio)
 		first, _ := medianAndWorst(ffd)
 		k := len(ratio)
-		fmt.Printf("%-14s %6d %7.3f  %7.4f %7.4f %7.4f  %7.0f %7d\n", f.name, f.n, first, median, worst, ratio[0],
+		fmt.Printf("%-14s %6d %7.3f  %7.4f %7.4f %7.4f  %7.0f %7d\n", f.Name, f.N, first, median, worst, ratio[0],
 			float64(spent.Milliseconds())/float64(k), nodes/k)
 	}
 }

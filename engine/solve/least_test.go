@@ -7,12 +7,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/enginetest/problems"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 )
 
 // No answer costs less than the bound of price and charge, however much dearer what is known is.
 func TestSpendIsBelowAllAnswers(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		p := problems(7, 12, rapid.Bool().Draw(t, "budgets")).Draw(t, "problem")
+		p := problems.Drawn(7, 12, rapid.Bool().Draw(t, "budgets")).Draw(t, "problem")
 		a := Solve(p)
 		if leftOver(a) > 0 {
 			return
@@ -30,12 +32,12 @@ func TestSpendIsBelowAllAnswers(t *testing.T) {
 // An item that only dear hosts take, and that fills three quarters of one, needs all of it: what others come to there, which
 // cheap hosts take as well, is little.
 func TestBoundOfABlock(t *testing.T) {
-	p := Problem{
-		Hosts: []Host{{Name: "cheap", Room: []int64{100, 100}, Price: 10_000}, {Name: "dear", Room: []int64{100, 100}, Price: 100_000}},
-		Items: []Item{{Name: "large", Count: 1, Need: []int64{75, 75}, Hosts: Bits{2}}},
+	p := problem.Problem{
+		Hosts: []problem.Host{{Name: "cheap", Room: []int64{100, 100}, Price: 10_000}, {Name: "dear", Room: []int64{100, 100}, Price: 100_000}},
+		Items: []problem.Item{{Name: "large", Count: 1, Need: []int64{75, 75}, Hosts: problem.Bits{2}}},
 	}
 	for i := range 50 { // too many classes for patterns
-		p.Items = append(p.Items, Item{Name: fmt.Sprintf("small %02d", i), Count: 2, Need: []int64{10, int64(i%7) + 5}, Hosts: AllBits(2)})
+		p.Items = append(p.Items, problem.Item{Name: fmt.Sprintf("small %02d", i), Count: 2, Need: []int64{10, int64(i%7) + 5}, Hosts: problem.AllBits(2)})
 	}
 	// A hundred of ten each: ten cheap hosts, less what a quarter of the dear one saves of them.
 	if least := Spend(p, 0); least < 190_000 || least > 220_000 {

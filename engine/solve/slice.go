@@ -4,6 +4,11 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/tenon-sh/tenon/engine/solve/firstfit"
+	"github.com/tenon-sh/tenon/engine/solve/model"
+	"github.com/tenon-sh/tenon/engine/solve/pattern"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 )
 
 // The search looks at every class for every host it opens, and the more classes, the more hosts. Beyond so many classes the problem
@@ -15,7 +20,7 @@ const (
 )
 
 // Solve places all items it can on hosts it opens, at a cost as low as it can find.
-func Solve(p Problem) Answer {
+func Solve(p problem.Problem) problem.Answer {
 	if len(p.Items) > mostItems {
 		return inSlices(p, sliceSize)
 	}
@@ -23,13 +28,13 @@ func Solve(p Problem) Answer {
 }
 
 // inSlices solves a problem of very many classes, so many at a time.
-func inSlices(p Problem, size int) Answer {
+func inSlices(p problem.Problem, size int) problem.Answer {
 	parts := slicesOf(p, size)
-	var whole Answer
+	var whole problem.Answer
 	left := slices.Clone(p.Budgets)
 	for _, items := range parts {
-		part := p.part(items)
-		part.Budgets, part.Steps = left, max(cmp.Or(p.Steps, DefaultSteps)/len(parts), 1)
+		part := part(&p, items)
+		part.Budgets, part.Steps = left, max(cmp.Or(p.Steps, problem.DefaultSteps)/len(parts), 1)
 		a := solveWhole(part)
 		for _, n := range a.Nodes {
 			for i := range n.Items {
@@ -42,29 +47,29 @@ func inSlices(p Problem, size int) Answer {
 		}
 		whole.Steps += a.Steps
 	}
-	return p.join(whole)
+	return join(&p, whole)
 }
 
 // join makes an answer of what was found for the slices: what some left over may find room on hosts of others.
-func (p *Problem) join(found Answer) Answer {
-	m := compile(*p)
-	best := m.read(found)
-	m.topUp(best)
+func join(p *problem.Problem, found problem.Answer) problem.Answer {
+	m := model.Compile(*p)
+	best := m.Read(found)
+	firstfit.TopUp(m, best)
 	for _, a := range p.Seeds {
-		if s := m.seed(a); s != nil && cmp.Or(m.compareLeft(s, best), cmp.Compare(m.cost(s), m.cost(best))) < 0 {
+		if s := m.Seed(a); s != nil && cmp.Or(m.CompareLeft(s, best), cmp.Compare(m.Cost(s), m.Cost(best))) < 0 {
 			best = s
 		}
 	}
-	a := m.answer(*p, best)
+	a := m.Answer(*p, best)
 	a.Steps = found.Steps
 	if !p.Unproven {
-		m.prove(&a, best.left, proving{known: incumbent{goal: a.Cost, nodes: best.nodes}})
+		prove(m, &a, best.Left, proving{known: pattern.Incumbent{Goal: a.Cost, Nodes: best.Nodes}})
 	}
 	return a
 }
 
 // slicesOf deals the items out: where budgets may not suffice rank after rank, and those of one rank such that all slices are alike.
-func slicesOf(p Problem, size int) [][]int {
+func slicesOf(p problem.Problem, size int) [][]int {
 	order := make([]int, len(p.Items))
 	for i := range order {
 		order[i] = i
@@ -97,8 +102,8 @@ func slicesOf(p Problem, size int) [][]int {
 }
 
 // part is the problem of some of the items alone.
-func (p *Problem) part(items []int) Problem {
-	out := Problem{Hosts: p.Hosts, Charge: p.Charge, Shared: p.Shared, Unproven: true}
+func part(p *problem.Problem, items []int) problem.Problem {
+	out := problem.Problem{Hosts: p.Hosts, Charge: p.Charge, Shared: p.Shared, Unproven: true}
 	at := make(map[int]int, len(items))
 	for k, i := range items {
 		at[i] = k
@@ -118,7 +123,7 @@ func (p *Problem) part(items []int) Problem {
 	}
 	for _, g := range p.Groups {
 		if members := within(g.Members); len(members) > 0 {
-			out.Groups = append(out.Groups, Group{members, g.Cap})
+			out.Groups = append(out.Groups, problem.Group{Members: members, Cap: g.Cap})
 		}
 	}
 	return out

@@ -8,15 +8,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/enginetest/problems"
+	"github.com/tenon-sh/tenon/engine/solve/fill"
+	"github.com/tenon-sh/tenon/engine/solve/firstfit"
+	"github.com/tenon-sh/tenon/engine/solve/model"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 )
 
 func TestAnswerIsValid(t *testing.T) {
 	for name, budgets := range map[string]bool{"Plain": false, "Budgets": true} {
 		t.Run(name, func(t *testing.T) {
 			chance.Check(t, func(t *rapid.T) {
-				p := problems(7, 12, budgets).Draw(t, "problem")
+				p := problems.Drawn(7, 12, budgets).Draw(t, "problem")
 				a := Solve(p)
-				for _, wrong := range check(p, a) {
+				for _, wrong := range problems.Check(p, a) {
 					t.Errorf("%s", wrong)
 				}
 				if diff := cmp.Diff(a, Solve(p)); diff != "" {
@@ -30,9 +35,9 @@ func TestAnswerIsValid(t *testing.T) {
 // What is solved in slices keeps all rules, too, and its bound holds for the whole.
 func TestSlices(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		p := problems(9, 9, rapid.Bool().Draw(t, "budgets")).Draw(t, "problem")
+		p := problems.Drawn(9, 9, rapid.Bool().Draw(t, "budgets")).Draw(t, "problem")
 		whole, sliced := Solve(p), inSlices(p, 3)
-		for _, wrong := range check(p, sliced) {
+		for _, wrong := range problems.Check(p, sliced) {
 			t.Errorf("%s", wrong)
 		}
 		if leftOver(whole)+leftOver(sliced) == 0 && sliced.Bound > whole.Cost {
@@ -46,7 +51,7 @@ func TestSlices(t *testing.T) {
 
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		p := problems(6, 9, true).Draw(t, "problem")
+		p := problems.Drawn(6, 9, true).Draw(t, "problem")
 		q := permuted(t, p)
 		a, b := Solve(p), Solve(q)
 		if a.Cost != b.Cost || a.Bound != b.Bound || leftOver(a) != leftOver(b) {
@@ -56,16 +61,16 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 }
 
 // permuted is the same problem with its items and hosts in another order.
-func permuted(t *rapid.T, p Problem) Problem {
+func permuted(t *rapid.T, p problem.Problem) problem.Problem {
 	items := rapid.Permutation(numbers(len(p.Items))).Draw(t, "items")
 	hosts := rapid.Permutation(numbers(len(p.Hosts))).Draw(t, "hosts")
-	q := Problem{Budgets: p.Budgets, Charge: p.Charge, Steps: p.Steps}
+	q := problem.Problem{Budgets: p.Budgets, Charge: p.Charge, Steps: p.Steps}
 	for _, h := range hosts {
 		q.Hosts = append(q.Hosts, p.Hosts[h])
 	}
 	for _, i := range items {
 		item := p.Items[i]
-		item.Hosts = NewBits(len(hosts))
+		item.Hosts = problem.NewBits(len(hosts))
 		for to, from := range hosts {
 			if p.Items[i].Hosts.Has(from) {
 				item.Hosts.Set(to)
@@ -82,7 +87,7 @@ func permuted(t *rapid.T, p Problem) Problem {
 		for _, i := range g.Members {
 			members = append(members, slices.Index(items, i))
 		}
-		q.Groups = append(q.Groups, Group{members, g.Cap})
+		q.Groups = append(q.Groups, problem.Group{Members: members, Cap: g.Cap})
 	}
 	return q
 }
@@ -95,7 +100,7 @@ func numbers(n int) []int {
 	return out
 }
 
-func leftOver(a Answer) int {
+func leftOver(a problem.Answer) int {
 	sum := 0
 	for _, l := range a.Left {
 		sum += l.Count
@@ -105,9 +110,9 @@ func leftOver(a Answer) int {
 
 func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		p := problems(4, 2, false).Draw(t, "problem")
+		p := problems.Drawn(4, 2, false).Draw(t, "problem")
 		p.Charge = 0
-		optimum := bruteForce(p, 1<<60)
+		optimum := problems.Optimum(p, 1<<60)
 		a := Solve(p)
 		if a.Bound > optimum {
 			t.Fatalf("the bound %d is above the optimum %d", a.Bound, optimum)
@@ -118,13 +123,13 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 		if b := Bound(p, 0); b > optimum {
 			t.Fatalf("the bound %d of the relaxation alone is above the optimum %d", b, optimum)
 		}
-		m := compile(p)
-		if len(m.classes) == 0 {
+		m := model.Compile(p)
+		if len(m.Classes) == 0 {
 			return
 		}
 		// What the relaxation proves without the exact method.
-		s := &search{model: m, packer: newPacker(m)}
-		s.give(m.firstFit())
+		s := &search{model: m, packer: fill.NewPacker(m)}
+		s.give(firstfit.Place(m))
 		s.relax()
 		s.pour(20_000)
 		a = s.finish(p)
@@ -137,21 +142,21 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 // A handful of items costs the least that a price close to the optimum, and to no more than first fit, allows with the charge.
 func TestHandfulAgainstTheOptimum(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		p := problems(4, 2, false).Draw(t, "problem")
+		p := problems.Drawn(4, 2, false).Draw(t, "problem")
 		p.Charge = 0
-		optimum := bruteForce(p, 1<<60)
+		optimum := problems.Optimum(p, 1<<60)
 		p.Charge = int64(rapid.SampledFrom([]int{1, 100, 500, 2000}).Draw(t, "charge"))
 		a := Solve(p)
 		if a.Cost > PriceCeiling(optimum) {
 			t.Fatalf("cost %d, optimum %d", a.Cost, optimum)
 		}
-		m := compile(p)
-		most := min(PriceCeiling(optimum), m.cost(m.firstFit()))
+		m := model.Compile(p)
+		most := min(PriceCeiling(optimum), m.Cost(firstfit.Place(m)))
 		goal := a.Cost
 		for _, n := range a.Nodes {
 			goal += p.Charge * int64(n.Times)
 		}
-		if least := bruteForce(p, most); goal != least {
+		if least := problems.Optimum(p, most); goal != least {
 			t.Fatalf("with the charge %d, the least of those of a price up to %d is %d", goal, most, least)
 		}
 	})
@@ -159,26 +164,26 @@ func TestHandfulAgainstTheOptimum(t *testing.T) {
 
 func TestNeverDearerThanWhatIsKnown(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		p := problems(8, 10, false).Draw(t, "problem")
-		m := compile(p)
-		if len(m.classes) == 0 {
+		p := problems.Drawn(8, 10, false).Draw(t, "problem")
+		m := model.Compile(p)
+		if len(m.Classes) == 0 {
 			return
 		}
-		charged := func(a Answer) int64 {
+		charged := func(a problem.Answer) int64 {
 			sum := a.Cost
 			for _, n := range a.Nodes {
 				sum += p.Charge * int64(n.Times)
 			}
 			return sum
 		}
-		a, first, handful := Solve(p), m.firstFit(), m.itemCount() <= SmallProblem
-		if handful && a.Cost > m.cost(first) || !handful && m.compareLeft(first, m.read(a)) == 0 && charged(a) > m.goal(first) {
-			t.Fatalf("cost %d, with the charge %d; first fit %d and %d", a.Cost, charged(a), m.cost(first), m.goal(first))
+		a, first, handful := Solve(p), firstfit.Place(m), m.ItemCount() <= SmallProblem
+		if handful && a.Cost > m.Cost(first) || !handful && m.CompareLeft(first, m.Read(a)) == 0 && charged(a) > m.Goal(first) {
+			t.Fatalf("cost %d, with the charge %d; first fit %d and %d", a.Cost, charged(a), m.Cost(first), m.Goal(first))
 		}
 		cheap := p
 		cheap.Charge = 0
 		seed := Solve(cheap)
-		p.Seeds = []Answer{seed}
+		p.Seeds = []problem.Answer{seed}
 		if b := Solve(p); handful && b.Cost > seed.Cost || len(seed.Left) == 0 && charged(b) > charged(seed) && !handful {
 			t.Fatalf("cost %d, with the charge %d; seed %d and %d", b.Cost, charged(b), seed.Cost, charged(seed))
 		}

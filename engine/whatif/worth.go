@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/refuse"
 	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/solve/problem"
 	"github.com/tenon-sh/tenon/engine/spread/advice"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -37,7 +38,7 @@ func (y *Cluster) Worth() money.Micro {
 		if count[n] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: among.Among(c.Offers), PerHost: k.Advice.PerHost(c.PodInfo)}
+		item := problem.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: among.Among(c.Offers), PerHost: k.Advice.PerHost(c.PodInfo)}
 		if item.Hosts == nil {
 			continue
 		}

@@ -16,7 +16,14 @@ import (
 // decided by that: what may be done, what is proven and what is enough is counted in integers.
 func guided() map[string]string {
 	return map[string]string{
-		"engine/solve":                         "floats say where the search goes; what it finds is counted, and its bound proven, in integers",
+		"engine/solve":                         "when a start is good enough to try no other, by what the relaxation costs",
+		"engine/solve/relax":                   "dual prices are floats; they say where the search goes and decide nothing",
+		"engine/solve/fill":                    "which host is next, and which item on it, is chosen by prices; what fits is counted",
+		"engine/solve/improve":                 "which hosts are emptied is drawn by what they waste; what is kept is counted",
+		"engine/solve/firstfit":                "which host takes most of what is left for the least part of the budgets",
+		"engine/solve/pattern":                 "the linear program of patterns is in floats, its worths are proven in integers",
+		"engine/solve/integer":                 "branches are chosen by floats, what each costs is proven in integers",
+		"engine/solve/proof":                   "integer prices are made of dual prices such that no host holds more than it costs",
 		"engine/whatif/mix.go":                 "how much of what is usually asked for a machine holds; which takes a pod is chosen by it",
 		"engine/whatif/order.go":               "which of several machines takes a pod; that it may is asked of the packing",
 		"engine/disrupt/consolidate/room.go":   "which machines are tried first",

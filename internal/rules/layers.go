@@ -33,6 +33,13 @@ const (
 	pureAWS  = "internal/aws/types internal/aws/kubelet internal/aws/nodeclass" // arithmetic on values, without the SDK
 	everyone = "api/... engine/... internal/... cmd/..."
 
+	filters = world + " engine/fit engine/spread/..."
+	bins    = filters + " engine/market engine/plan engine/packing"
+	solver  = "engine/solve engine/solve/problem" // what the others know of it
+	packers = bins + " " + solver + " engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse"
+
+	modelled = "engine/solve/problem engine/solve/model"
+
 	knowsNoOther = "the engine knows no other package: what it needs comes in as a value of engine/world"
 	noDriver     = "only internal/app knows drivers: use the seam, internal/cloud"
 )
@@ -49,24 +56,35 @@ func layers() []layer {
 		engine("engine/device", world),
 		engine("engine/fit", world+" engine/device"),
 		engine("engine/spread", world+" engine/fit"),
-		engine("engine/plan", world+" engine/fit engine/spread/..."),
-		engine("engine/nominate", world+" engine/fit engine/spread/... engine/plan"),
+		engine("engine/plan", filters),
+		engine("engine/nominate", filters+" engine/plan"),
 		engine("engine/solve", ""),
+		engine("engine/solve/problem", ""),
+		engine("engine/solve/model", "engine/solve/problem"),
+		engine("engine/solve/firstfit", modelled),
+		engine("engine/solve/exact", modelled),
+		engine("engine/solve/relax", modelled),
+		engine("engine/solve/proof", modelled+" engine/solve/exact engine/solve/relax"),
+		engine("engine/solve/pattern", modelled+" engine/solve/relax engine/solve/proof"),
+		engine("engine/solve/integer", modelled+" engine/solve/relax engine/solve/proof"),
+		engine("engine/solve/block", modelled+" engine/solve/relax engine/solve/proof engine/solve/pattern"),
+		engine("engine/solve/fill", modelled+" engine/solve/firstfit engine/solve/relax"),
+		engine("engine/solve/improve", modelled+" engine/solve/relax engine/solve/fill"),
 		engine("engine/market", world+" engine/fit"),
 		engine("engine/packing", world+" engine/device engine/fit engine/spread/... engine/market engine/plan"),
-		engine("engine/bind", world+" engine/fit engine/spread/... engine/market engine/plan engine/packing"),
-		engine("engine/exact", world+" engine/fit engine/spread/... engine/market engine/plan engine/packing"),
-		engine("engine/search", world+" engine/fit engine/spread/... engine/market engine/plan engine/solve engine/packing engine/exact"),
-		engine("engine/repair", world+" engine/fit engine/spread/... engine/market engine/plan engine/nominate engine/solve engine/packing engine/bind engine/exact"),
-		engine("engine/menu", world+" engine/fit engine/spread/... engine/market engine/plan engine/packing"),
-		engine("engine/refuse", world+" engine/fit engine/spread/... engine/market engine/plan engine/packing"),
-		engine("engine/pack", world+" engine/fit engine/spread/... engine/market engine/plan engine/solve engine/packing engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse"),
-		engine("engine/whatif", world+" engine/fit engine/spread/... engine/market engine/plan engine/solve engine/packing engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse"),
-		engine("engine/provision", world+" engine/fit engine/spread/... engine/market engine/plan engine/solve engine/packing engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack"),
-		engine("engine/disrupt", world+" engine/fit engine/spread/... engine/whatif engine/market engine/plan engine/solve engine/packing engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack"),
-		engine("engine/static", world+" engine/fit engine/spread/... engine/market engine/plan engine/solve engine/packing engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/whatif engine/disrupt/..."),
-		engine("engine/suppose", world+" engine/fit engine/spread/... engine/plan"),
-		engine("engine/explain", world+" engine/fit engine/spread/... engine/market engine/plan engine/solve engine/packing engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/provision engine/disrupt/... engine/static engine/whatif engine/suppose"),
+		engine("engine/bind", bins),
+		engine("engine/exact", bins),
+		engine("engine/search", bins+" "+solver+" engine/exact"),
+		engine("engine/repair", bins+" "+solver+" engine/nominate engine/bind engine/exact"),
+		engine("engine/menu", bins),
+		engine("engine/refuse", bins),
+		engine("engine/pack", packers),
+		engine("engine/whatif", packers),
+		engine("engine/provision", packers+" engine/pack"),
+		engine("engine/disrupt", packers+" engine/pack engine/whatif"),
+		engine("engine/static", packers+" engine/pack engine/whatif engine/disrupt/..."),
+		engine("engine/suppose", filters+" engine/plan"),
+		engine("engine/explain", packers+" engine/pack engine/provision engine/disrupt/... engine/static engine/whatif engine/suppose"),
 		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNoOther},
 
 		{

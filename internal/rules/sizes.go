@@ -17,13 +17,6 @@ const (
 	maxMethods       = 40 // of a type of the engine
 )
 
-// large are the packages of the engine that may have more files than that, and why.
-func large() map[string]string {
-	return map[string]string{
-		"engine/solve": "plans and the bounds that are proven for them are made of the same problem, relaxations and columns",
-	}
-}
-
 // Sizes finds functions that are longer, or take more arguments, than one takes in at a time, and files too long for one idea.
 func (t *Tree) Sizes() []Fault {
 	var faults []Fault
@@ -106,11 +99,8 @@ func (t *Tree) Crowds() []Fault {
 				}
 			}
 		}
-		switch why := large()[p.Dir]; {
-		case why == "" && files > maxPackageFiles:
+		if files > maxPackageFiles {
 			faults = append(faults, Fault{p.Dir, 0, fmt.Sprintf("%d files, of at most %d: what is a thing of its own is a package", files, maxPackageFiles)})
-		case why != "" && files <= maxPackageFiles:
-			faults = append(faults, Fault{p.Dir, 0, "is no larger than others: take it off the list in internal/rules/sizes.go"})
 		}
 		for _, name := range slices.Sorted(maps.Keys(methods)) {
 			if n := methods[name]; n > maxMethods {
