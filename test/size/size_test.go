@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,19 +21,35 @@ const mib = 1 << 20
 // asked is the variable that asks for the measurement of a large cluster.
 const asked = "TENON_TEST_SIZE"
 
-// program is the controller to measure: the one that TENON names, or one built for the test.
+// program is the controller to measure: the one that TENON names, or one built for the tests.
 func program(t testing.TB) string {
 	t.Helper()
 	if named := os.Getenv("TENON"); named != "" {
 		return named
 	}
-	out := filepath.Join(t.TempDir(), "tenon")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", out, "github.com/tenon-sh/tenon/cmd/tenon")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build tenon: %v\n%s", err, text)
+	out, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return out
 }
+
+// folder is where the program is made; TestMain removes it.
+var folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "tenon-size-") })
+
+// built makes the controller once, with its symbols and without what only debuggers read.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := folder()
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(dir, "tenon")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", out, "github.com/tenon-sh/tenon/cmd/tenon")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build tenon: %w\n%s", err, text)
+	}
+	return out, nil
+})
 
 // until waits until done holds, and says how long that took.
 func until(t testing.TB, p *process, limit time.Duration, what string, done func() bool) {
