@@ -27,7 +27,7 @@ var kept = flag.String("kept", "", "`file` that keeps what came of stories under
 
 // How stories under two faults are drawn.
 const (
-	drawn  = 60              // that gate every change
+	drawn  = 30              // that gate every change
 	behind = 3 * time.Minute // the second fault begins before so much has passed
 )
 
