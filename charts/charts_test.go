@@ -310,46 +310,42 @@ func TestSettings(t *testing.T) {
 		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "WEBHOOK_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
 	}
 	defaults := environment(t, render(t, "karpenter"))
-	for _, s := range charts.Settings() {
-		if s.Env == "FEATURE_GATES" || s.Env == "AWS_FEATURE_GATES" {
-			continue // maps, see below
+	sampled := func(s charts.Setting) [2]string {
+		if sample, ok := samples[s.Env]; ok {
+			return sample
 		}
-		t.Run(s.Value, func(t *testing.T) {
+		return [2]string{"one-" + s.Env, "two-" + s.Env}
+	}
+	// All settings by their first names, then those that have second ones, and third ones. Gates are maps, see below, and with a shadow's chart other things are left out.
+	apart := []string{"FEATURE_GATES", "AWS_FEATURE_GATES", "SHADOW"}
+	for i := range 3 {
+		var args []string
+		var here []charts.Setting
+		for _, s := range charts.Settings() {
+			if names := append([]string{s.Value}, s.Older...); i < len(names) && !slices.Contains(apart, s.Env) {
+				args, here = append(args, named(t, names[i:], sampled(s))...), append(here, s)
+			}
+		}
+		r := render(t, "karpenter", args...)
+		env := environment(t, r)
+		for _, s := range here {
+			sample := sampled(s)
 			if defaults[s.Env] != s.Default {
-				t.Errorf("the default is %q, the table says %q", defaults[s.Env], s.Default)
+				t.Errorf("the default of %s is %q, the table says %q", s.Value, defaults[s.Env], s.Default)
 			}
-			sample, ok := samples[s.Env]
-			if !ok {
-				sample = [2]string{"one", "two"}
+			if env[s.Env] != sample[0] {
+				t.Errorf("by name %d of %s: %s is %q, want %q", i, s.Value, s.Env, env[s.Env], sample[0])
 			}
-			names := append([]string{s.Value}, s.Older...)
-			for i, name := range names {
-				value := sample[0]
-				if strings.HasSuffix(name, "Paths") {
-					value = "{" + value + "}"
-				}
-				args := []string{"--set", name + "=" + value}
-				if i+1 < len(names) && strings.Contains(name, ".log") {
-					args = append(args, "--set", names[i+1]+"="+sample[1])
-				} else if i+1 < len(names) && !strings.HasSuffix(name, "Paths") {
-					_, errs, err := helm(t, append([]string{"template", "karpenter", "karpenter", "--set", names[i+1] + "=" + sample[1]}, args...)...)
-					if err == nil || !strings.Contains(errs, name+"="+sample[0]+" and "+names[i+1]+"="+sample[1]+" say different things") {
-						t.Errorf("%s and %s say different things, and helm says %v: %s", name, names[i+1], err, errs)
-					}
-					args = append(args, "--set", names[i+1]+"="+sample[0])
-				}
-				r := render(t, "karpenter", args...)
-				if got := environment(t, r)[s.Env]; got != sample[0] {
-					t.Errorf("%q: %s is %q, want %q", args, s.Env, got, sample[0])
-				}
-				if s.Key == "" {
-					continue
-				}
-				if got := one[corev1.ConfigMap](t, r, "ConfigMap", "karpenter-global-settings").Data[s.Key]; got != sample[0] {
-					t.Errorf("%q: key %s is %q, want %q", args, s.Key, got, sample[0])
-				}
+			if s.Key == "" {
+				continue
 			}
-		})
+			if got := one[corev1.ConfigMap](t, r, "ConfigMap", "karpenter-global-settings").Data[s.Key]; got != sample[0] {
+				t.Errorf("by name %d of %s: key %s is %q, want %q", i, s.Value, s.Key, got, sample[0])
+			}
+		}
+	}
+	if got := environment(t, render(t, "karpenter", "--set", "shadow=true"))["SHADOW"]; defaults["SHADOW"] != "false" || got != "true" {
+		t.Errorf("shadow is told as %q, and is %q by default", got, defaults["SHADOW"])
 	}
 	gates := environment(t, render(t, "karpenter", "--set", "settings.featureGates.nodeRepair=true", "--set", "settings.featureGates.driftEnabled=true"))["FEATURE_GATES"]
 	if !strings.Contains(gates, "NodeRepair=true") || !strings.Contains(gates, "ReservedCapacity=true") || strings.Contains(gates, "rift") {
@@ -363,6 +359,27 @@ func TestSettings(t *testing.T) {
 			t.Errorf("ignoreDRARequests=%s is told as %q, want %s", value, got, want)
 		}
 	}
+}
+
+// named sets a setting by the first of its names, and by the second as far as both may be there.
+func named(t *testing.T, names []string, sample [2]string) []string {
+	t.Helper()
+	name, value := names[0], sample[0]
+	if strings.HasSuffix(name, "Paths") {
+		value = "{" + value + "}"
+	}
+	args := []string{"--set", name + "=" + value}
+	switch {
+	case len(names) == 1 || strings.HasSuffix(name, "Paths"):
+		return args
+	case strings.Contains(name, ".log"):
+		return append(args, "--set", names[1]+"="+sample[1])
+	}
+	_, errs, err := helm(t, append([]string{"template", "karpenter", "karpenter", "--set", names[1] + "=" + sample[1]}, args...)...)
+	if err == nil || !strings.Contains(errs, name+"="+sample[0]+" and "+names[1]+"="+sample[1]+" say different things") {
+		t.Errorf("%s and %s say different things, and helm says %v: %s", name, names[1], err, errs)
+	}
+	return append(args, "--set", names[1]+"="+sample[0])
 }
 
 // A recording has a folder that it can be written to, with room for the copy that is made when the oldest is dropped,
