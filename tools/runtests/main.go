@@ -1,9 +1,10 @@
-// Command runtests runs the tests of the module: first, side by side, those
-// that need nothing but Go, then three at a time those that start a real control
-// plane: they wait more than they compute. Arguments are passed on to go test.
+// Command runtests runs the tests of the module in two runs of go test at once:
+// those that need nothing but Go compute, and those that start a real control
+// plane mostly wait. Arguments are passed on to both.
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,7 +23,16 @@ const (
 	// walkthroughs have a target of their own: make test-documents. The shortest is run with the other tests as well.
 	walkthroughs = module + "/test/documents"
 	shortest     = walkthroughs + "/000"
+	// planes is how many control planes there are at once: what starts one waits more than it computes.
+	planes = "3"
+	// kindness leaves the processors to what waits for answers, where the others would only compute.
+	kindness = "5"
+	// garbage lets heaps, which are small here, grow to four times what is alive before it is collected: a tenth less to compute.
+	garbage = "GOGC=300"
 )
+
+// longest take longest beside a control plane, and begin first, so that none of them is left alone at the end.
+var longest = []string{"internal/app", "internal/playground", "test/swap", "test/conformance"}
 
 func main() {
 	ok, err := run(os.Args[1:])
@@ -42,19 +53,42 @@ func run(flags []string) (ok bool, err error) {
 		return false, fmt.Errorf("list the packages: %w", explain(err))
 	}
 	alone, beside := split(string(listed))
+	if len(beside) > 0 {
+		build := exec.Command("go", "run", "./tools/controlplane") // prints a path that is not needed here
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return false, fmt.Errorf("build the control plane that tests run against: %w", err)
+		}
+	}
 	seen := &failures{to: os.Stdout}
 	defer func() { seen.tell(os.Stdout) }()
-	// The second half is worth running when something failed in the first.
-	ok = gotest(seen, slices.Concat(flags, alone))
-	if len(beside) == 0 {
-		return ok, nil
+	var mu sync.Mutex // over seen
+	halves := []struct{ args, packages []string }{
+		{[]string{"nice", "-n", kindness, "go", "test"}, alone},
+		{[]string{"go", "test", "-p", planes}, first(beside)},
 	}
-	build := exec.Command("go", "run", "./tools/controlplane") // prints a path that is not needed here
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return false, fmt.Errorf("build the control plane that tests run against: %w", err)
+	var all sync.WaitGroup
+	passed := make([]bool, len(halves))
+	for i, half := range halves {
+		all.Go(func() {
+			out := &whole{to: seen, mu: &mu}
+			passed[i] = len(half.packages) == 0 || gotest(out, slices.Concat(half.args, flags, half.packages))
+			out.end()
+		})
 	}
-	return gotest(seen, slices.Concat([]string{"-p", "3"}, flags, beside)) && ok, nil
+	all.Wait()
+	return !slices.Contains(passed, false), nil
+}
+
+// first puts those in front that take longest.
+func first(packages []string) []string {
+	at := func(p string) int {
+		if i := slices.Index(longest, strings.TrimPrefix(p, module+"/")); i >= 0 {
+			return i
+		}
+		return len(longest)
+	}
+	return slices.SortedStableFunc(slices.Values(packages), func(a, b string) int { return cmp.Compare(at(a), at(b)) })
 }
 
 // split sorts the packages with tests into those that need nothing beside them
@@ -74,8 +108,10 @@ func split(listed string) (alone, beside []string) {
 	return alone, beside
 }
 
+// gotest runs one half.
 func gotest(out io.Writer, args []string) bool {
-	cmd := exec.Command("go", slices.Concat([]string{"test"}, args)...)
+	cmd := exec.Command(args[0], args[1:]...)            //nolint:gosec // it is go test
+	cmd.Env = append([]string{garbage}, os.Environ()...) // of two values the last counts
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	cmd.WaitDelay = 10 * time.Second // a process that a test left behind may hold on to the output
 	err := cmd.Run()

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,6 +25,46 @@ github.com/tenon-sh/tenon/test/documents/001 01 github.com/tenon-sh/tenon/intern
 	}
 	if diff := cmp.Diff([]string{module + "/internal/kubetest", module + "/internal/enact", shortest}, beside); diff != "" {
 		t.Errorf("run beside a control plane: %s", diff)
+	}
+}
+
+// What takes longest is there, and begins first.
+func TestFirst(t *testing.T) {
+	for _, p := range longest {
+		if _, err := os.Stat("../../" + p); err != nil {
+			t.Error(err)
+		}
+	}
+	got := first([]string{module + "/api", module + "/" + longest[1], module + "/charts", module + "/" + longest[0]})
+	if diff := cmp.Diff([]string{module + "/" + longest[0], module + "/" + longest[1], module + "/api", module + "/charts"}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// What is said of a package is not cut by what another run says, however it comes.
+func TestWhole(t *testing.T) {
+	one := "--- FAIL: TestX (0.00s)\n    x_test.go:3: one\nFAIL\nFAIL\texample.com/b\t0.2s\n"
+	two := "ok  \texample.com/a\t0.1s\n?   \texample.com/c\t[no test files]\n"
+	asJSON := "{\"Action\":\"start\"}\n"
+	var out strings.Builder
+	var mu sync.Mutex
+	a, b := &whole{to: &out, mu: &mu}, &whole{to: &out, mu: &mu}
+	for i := range max(len(one), len(two)) {
+		for _, x := range []struct {
+			to   *whole
+			text string
+		}{{a, one}, {b, two}} {
+			if i < len(x.text) {
+				fmt.Fprint(x.to, x.text[i:i+1])
+			}
+		}
+	}
+	fmt.Fprint(a, asJSON+"FAI")
+	fmt.Fprint(a, "L\n")
+	a.end()
+	b.end()
+	if diff := cmp.Diff(two+one+asJSON+"FAIL\n", out.String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
