@@ -164,6 +164,9 @@ func (d *Driver) Complete(ctx context.Context, t cloud.Template, machines []clou
 // UserData is how many bytes of user data machines of each class got last.
 func (d *Driver) UserData() map[string]int { return d.launcher.UserData() }
 
+// Freed has what is left of reservations read again: a machine of one has ended.
+func (d *Driver) Freed() { d.reservations.Freed() }
+
 // Terminate ends machines; one that EC2 does not know is gone already.
 func (d *Driver) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	return d.machines.Terminate(ctx, ids)

@@ -100,6 +100,11 @@ func TestReservedFirst(t *testing.T) {
 		if c, err = d.Catalog(t.Context(), templateOf()); err != nil || left(c)["cr-1"] != 2 {
 			t.Errorf("given back, the reservation is offered as %v, %v", left(c), err)
 		}
+		w.account().Market.AddReservation(market.Reservation{ID: "cr-4", Type: "m5.large", Zone: "us-west-2b", Total: 1, Match: "targeted", Tags: ours})
+		d.Freed()
+		if c, err = d.Catalog(t.Context(), templateOf()); err != nil || left(c)["cr-4"] != 1 {
+			t.Errorf("when a machine has ended, what there is now is offered as %v, %v", left(c), err)
+		}
 	})
 }
 

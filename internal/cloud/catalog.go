@@ -2,8 +2,10 @@ package cloud
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -165,7 +167,8 @@ func (c *Cloud) put(id world.TemplateID, wait time.Duration) {
 }
 
 // What is sold out may come back any minute: for so long after the last refusal
-// catalogues are asked for so often.
+// catalogues are asked for so often. Those that sell from reservations always are,
+// because others draw from these, too, and give back.
 const (
 	comesBack = 30 * time.Minute
 	lookAgain = time.Minute
@@ -178,6 +181,13 @@ func (c *Cloud) mark(id world.TemplateID) {
 	if e := c.templates[id]; e != nil {
 		e.soldOut = c.cfg.Now()
 	}
+}
+
+// reserves reports whether a catalogue sells from reservations, be it that nothing is left of them now.
+func reserves(c world.Catalog) bool {
+	return slices.ContainsFunc(c.Shapes, func(s world.Shape) bool {
+		return slices.ContainsFunc(s.Offers, func(o world.Offer) bool { return o.CapacityType == label.Reserved })
+	})
 }
 
 // afterFailure is how long a catalogue that could not be had is left alone.
@@ -228,7 +238,7 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 	if withdrawn {
 		e.version = ""
 	}
-	if !e.soldOut.IsZero() && c.cfg.Now.Since(e.soldOut) < comesBack {
+	if reserves(got) || !e.soldOut.IsZero() && c.cfg.Now.Since(e.soldOut) < comesBack {
 		e.next = c.cfg.Now().Add(min(lookAgain, e.next.Sub(c.cfg.Now())))
 	}
 	fresh := err == nil && (e.version == "" || got.Version != e.version)

@@ -296,6 +296,22 @@ func (c *Cloud) drawn(ctx context.Context, orders []Order, out []Outcome) {
 	c.poke()
 }
 
+// counter is a driver that knows what is left of reservations for a while, and can be told that it is more now.
+type counter interface{ Freed() }
+
+// Freed has all catalogues made again at once, because a machine of a reservation has ended: what it gives back is paid for.
+func (c *Cloud) Freed() {
+	if d, ok := c.cfg.Driver.(counter); ok {
+		d.Freed()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.templates {
+		e.next = time.Time{}
+	}
+	c.poke()
+}
+
 // Terminate ends machines; nil means gone or going.
 func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
 	errs, sent := make([]error, len(ids)), false

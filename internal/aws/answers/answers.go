@@ -114,6 +114,20 @@ func (m *Memory[V]) Forget(key string) {
 	delete(m.all, key)
 }
 
+// Due has every question asked again by the next caller. What was said stands in
+// where that fails, as long as it would have without this.
+func (m *Memory[V]) Due() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	for k, a := range m.all {
+		if now.Before(a.until) {
+			a.until = now
+			m.all[k] = a
+		}
+	}
+}
+
 // ofAsker is where an answer that holds nothing is kept.
 func ofAsker(asker, key string) string { return key + "\n" + asker }
 

@@ -228,3 +228,23 @@ func TestKnown(t *testing.T) {
 	m.Forget("q")
 	known(false)
 }
+
+// What is due again is asked for before its time, and stands in where that fails.
+func TestDue(t *testing.T) {
+	now := time.Unix(0, 0)
+	m := answers.New(func() time.Time { return now }, answers.Rules[string]{Stale: time.Hour})
+	s := &script{lines: []line{{"a", time.Minute, nil}, {"", 0, errDown}, {"b", time.Minute, nil}}}
+	get := func(want string, fails bool) {
+		t.Helper()
+		if got, err := m.Get(t.Context(), "q", s.ask); got != want || (err != nil) != fails {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	get("a", false)
+	m.Due()
+	get("a", true)
+	get("b", false)
+	if s.asked != 3 {
+		t.Errorf("it is asked %d times", s.asked)
+	}
+}

@@ -140,6 +140,9 @@ func (f *Finder) Use(id string, n int) {
 	f.used[id] += n
 }
 
+// Freed has the reservations asked for again by the next look: a machine of one has ended.
+func (f *Finder) Freed() { f.found.Due() }
+
 // Everything is more than any reservation holds.
 const Everything = 1 << 20
 

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -190,6 +191,9 @@ func (r *Claims) deleteNodes(ctx context.Context, nodes []corev1.Node) error {
 func (r *Claims) release(ctx context.Context, c *v1.NodeClaim) error {
 	if _, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { controllerutil.RemoveFinalizer(c, v1.Finalizer) }); err != nil {
 		return err
+	}
+	if c.Labels[v1.LabelCapacityType] == label.Reserved {
+		r.Machines.Freed()
 	}
 	pool := loop.PoolName(c.Labels)
 	log.FromContext(ctx).V(1).Info("terminated nodeclaim", "NodeClaim", c.Name, "NodePool", pool)

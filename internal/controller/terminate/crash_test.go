@@ -26,7 +26,10 @@ import (
 type fakeCloud struct {
 	gone  bool
 	check func() // what must hold when the machine is ended
+	freed int    // so often it was told that a machine of a reservation has ended
 }
+
+func (s *fakeCloud) Freed() { s.freed++ }
 
 func (s *fakeCloud) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
 	return world.Catalog{}, nil

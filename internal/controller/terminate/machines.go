@@ -59,6 +59,9 @@ type Found struct {
 	Odd  string // what is odd about it, for people; empty: nothing
 }
 
+// Freed says that a machine of a reservation has ended.
+func (m *Machines) Freed() { m.cloud.Freed() }
+
 // Look says what there is of a machine. While the cloud does not answer it is not gone.
 func (m *Machines) Look(ctx context.Context, providerID string) (Found, error) {
 	var found Found

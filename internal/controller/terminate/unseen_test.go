@@ -57,3 +57,34 @@ func TestANodeThatIsNotSeenIsNotEmpty(t *testing.T) {
 		}
 	})
 }
+
+// A machine of a reservation gives its place back when it has ended, and the cloud is told.
+func TestAPlaceIsGivenBack(t *testing.T) {
+	for kind, want := range map[string]int{"reserved": 1, "on-demand": 0} {
+		t.Run(kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelCapacityType: kind}}}
+				claim.Status.ProviderID = "test:///i-1"
+				store, state := apitest.New(t, clock.Wall, claim), cluster.New(clock.Wall)
+				sells := &fakeCloud{}
+				sells.check = func() {
+					if sells.freed > 0 {
+						t.Error("the place is given back while the machine runs")
+					}
+				}
+				claims := &terminate.Claims{Client: store, Cluster: state, Machines: terminate.NewMachines(cloud.New(cloud.Config{Driver: sells, Now: clock.Wall}), nil, clock.Wall), Now: clock.Wall}
+				if err := store.Delete(t.Context(), claim); err != nil {
+					t.Fatal(err)
+				}
+				for range 60 {
+					apitest.Show(t, store, state)
+					apitest.Step(t, claims, "c")
+					time.Sleep(time.Second) // of virtual time
+				}
+				if !sells.gone || sells.freed != want {
+					t.Errorf("ended: %t; given back %d times, want %d", sells.gone, sells.freed, want)
+				}
+			})
+		})
+	}
+}
