@@ -43,6 +43,9 @@ func TestSeated(t *testing.T) {
 			if p := got.Pod(world.VirtualKey(buffer, 1)); p.Node != c.want {
 				t.Errorf("runs on %q, want %q: %s", p.Node, c.want, c.why)
 			}
+			if of, is := w.Pods()[0].Buffer(); is != c.virtual || w.Buffered() != c.virtual || is && of != buffer {
+				t.Errorf("it holds room for %v: %t, and such pods are there: %t", of, is, w.Buffered())
+			}
 			if w.Digest() != before || w.Pod(world.VirtualKey(buffer, 1)).Node != "" {
 				t.Error("the World that was asked has changed")
 			}

@@ -112,8 +112,10 @@ func TestLittleIsTold(t *testing.T) {
 // Changes that cannot be made are refused with the reason.
 func TestChangesThatCannotBe(t *testing.T) {
 	b := world.NewBuilder()
-	if err := b.SetCatalog(world.Catalog{Template: "t", Shapes: []world.Shape{{Name: "s"}}}); err != nil {
-		t.Fatal(err)
+	for _, c := range []world.Catalog{{Template: "t", Shapes: []world.Shape{{Name: "s"}}}, {Template: "u", Shapes: []world.Shape{{Name: "s", Offers: []world.Offer{{Zone: "a"}}}}}} {
+		if err := b.SetCatalog(c); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for text, want := range map[string]string{
 		`{"resales":[{"template":"x"}]}`:                                                            "there are none yet",
@@ -121,6 +123,8 @@ func TestChangesThatCannotBe(t *testing.T) {
 		`{"resales":[{"template":"t","reoffers":[{"shape":1}]}]}`:                                   "shape 1 of 1",
 		`{"resales":[{"template":"t","reoffers":[{"shape":-1}]}]}`:                                  "shape -1 of 1",
 		`{"resales":[{"template":"t","reoffers":[{"shape":0,"offers":[{"place":0,"zone":"a"}]}]}]}`: "offer 0 of the 0 of s",
+		`{"resales":[{"template":"u","reoffers":[{"shape":0,"offers":[{"place":-1}]}]}]}`:           "offer -1 of the 1 of s",
+		`{"resales":[{"template":"u","reoffers":[{"shape":0,"offers":[{"place":1}]}]}]}`:            "offer 1 of the 1 of s",
 		`{"pods":[null]}`: "item 0 is null",
 		`{"pods":[{}]}`:   "name is empty",
 	} {

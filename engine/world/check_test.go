@@ -1,6 +1,8 @@
 package world_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -280,5 +282,61 @@ func TestNamespaces(t *testing.T) {
 				t.Errorf("ends %t, budgets %q; want %t, %q", w.Ends(&tc.pod), got, tc.ends, tc.guards)
 			}
 		})
+	}
+}
+
+// A shape or an offer whose price is not known is in no World: it would be taken to cost nothing.
+func TestPriced(t *testing.T) {
+	some, none := world.Offer{Zone: "a", Price: 1}, world.Offer{Zone: "b", Unpriced: true}
+	b := world.NewBuilder()
+	c := world.Catalog{Template: "t", Shapes: []world.Shape{{Name: "whole", Offers: []world.Offer{some}}, {Name: "half", Offers: []world.Offer{some, none}}, {Name: "none", Offers: []world.Offer{none}}, {Name: "unsold"}}}
+	if err := b.SetCatalog(c); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, s := range b.Snapshot(1).Catalog("t").Shapes {
+		got[s.Name] = len(s.Offers)
+	}
+	if want := map[string]int{"whole": 1, "half": 1, "unsold": 0}; !maps.Equal(got, want) {
+		t.Errorf("offers by shape are %v, want %v", got, want)
+	}
+	if len(c.Shapes[1].Offers) != 2 || !c.Shapes[1].Offers[1].Unpriced {
+		t.Error("the catalogue that was given has changed")
+	}
+}
+
+// What pods share that not all of them can have at once: a volume for one node, one for one pod, and devices, which are of one node.
+func TestOneOfAKind(t *testing.T) {
+	if (world.Volume{}).Exclusive() || !(world.Volume{OneNode: true}).Exclusive() || !(world.Volume{OnePod: true}).Exclusive() {
+		t.Error("volumes for one node and for one pod are exclusive, and no others")
+	}
+	for _, c := range []world.DeviceClaim{{}, {Node: "n"}, {Allocated: true}, {Allocated: true, Node: "m"}} {
+		if c.On("n") {
+			t.Errorf("%+v has devices of n", c)
+		}
+	}
+	if !(&world.DeviceClaim{Allocated: true, Node: "n"}).On("n") {
+		t.Error("a claim with devices of n has none of it")
+	}
+}
+
+// Pods that take a port, a volume or devices are those at which rules look that are about these.
+func TestHolders(t *testing.T) {
+	b := world.NewBuilder()
+	if err := b.SetNode(world.Node{Name: "n"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]world.Pod{"plain": {}, "port": {Ports: []world.Port{{Port: 80}}}, "volume": {Volumes: []world.Volume{{ID: "v"}}}, "devices": {Devices: []world.DeviceClaim{{Key: world.Key{Name: "c"}}}}} {
+		p.Key, p.Node = world.Key{Name: name}, "n"
+		if err := b.SetPod(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, p := range b.Snapshot(1).Place("n").Holders() {
+		got = append(got, p.Name)
+	}
+	if want := []string{"devices", "port", "volume"}; !slices.Equal(got, want) {
+		t.Errorf("they are %v, want %v", got, want)
 	}
 }

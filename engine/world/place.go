@@ -62,8 +62,13 @@ func (p *Place) Ending() bool { return p.summary().ending }
 // Daemons are the pods that daemon sets run there.
 func (p *Place) Daemons() []*Pod { return p.summary().daemons }
 
-// Holders are the pods there that take ports, volumes or devices.
+// Holders are the pods there that hold what no other pod there can have, or what is counted beyond requests: see holds.
 func (p *Place) Holders() []*Pod { return p.summary().holders }
+
+// holds reports whether the pod is one of those that a place names as its holders. Of the pods that run on a machine, rules that
+// look at host ports, volumes or devices are shown these only, since most pods hold nothing: those of packages fit and spread, by
+// Place.Holders. A rule that looks at something else of running pods needs it here.
+func (p *Pod) holds() bool { return len(p.Ports)+len(p.Volumes)+len(p.Devices) > 0 }
 
 // AntiAffinity are the required terms by which pods there keep others away, of each pod its own.
 func (p *Place) AntiAffinity() []*PodTerm { return p.summary().antiAffinity }
@@ -137,7 +142,7 @@ func newLoad(node string, pods []*Pod, k *labelling) *load {
 		if p.DaemonSet != "" {
 			l.daemons = append(l.daemons, p)
 		}
-		if len(p.Ports)+len(p.Volumes)+len(p.Devices) > 0 {
+		if p.holds() {
 			l.holders = append(l.holders, p)
 		}
 		for j := range p.PodTerms {

@@ -120,7 +120,7 @@ func TestHistoryLeavesNoTrace(t *testing.T) {
 }
 
 // everything is all that can be seen of a World.
-func everything(t *rapid.T, w *world.World) string {
+func everything(t rapid.TB, w *world.World) string {
 	var b strings.Builder
 	b.WriteString(text(t, w))
 	for _, p := range w.Waiting() {
@@ -138,7 +138,7 @@ func everything(t *rapid.T, w *world.World) string {
 	return b.String()
 }
 
-func text(t *rapid.T, w *world.World) string {
+func text(t rapid.TB, w *world.World) string {
 	data, err := json.Marshal(w)
 	if err != nil {
 		t.Fatalf("marshal: %v", err)
@@ -304,6 +304,38 @@ func TestOtherPlacesAreKept(t *testing.T) {
 	for i, p := range after.Places() {
 		if kept := p == before.Places()[i]; kept != (i != 7 && i != 9) {
 			t.Errorf("the place of %s is kept: %t", p.Name(), kept)
+		}
+	}
+}
+
+// When so much changes at once that all places are joined again they are as if they had been made from nothing, and those
+// that nothing has changed for are kept.
+func TestVeryManyChanges(t *testing.T) {
+	const nodes, come = 100, 300
+	b := fleet(nodes)
+	before := b.Snapshot(0)
+	change := func(b *world.Builder) {
+		for i := nodes; i < nodes+come; i++ {
+			_ = b.SetNode(member(i, true))
+			_ = b.SetClaim(world.Claim{Name: fmt.Sprintf("claim-%06d", i), ProviderID: fmt.Sprintf("id-%06d", i)})
+		}
+		_ = b.SetNode(member(7, false))
+		b.DeleteClaim("claim-000009")
+		b.DeleteNode("node-000011")
+		b.DeletePod(world.Key{Namespace: "d", Name: "pod-000013"})
+	}
+	change(b)
+	fresh := fleet(nodes)
+	change(fresh)
+	after := b.Snapshot(1)
+	if got, want := everything(t, after), everything(t, fresh.Snapshot(1)); got != want {
+		t.Errorf("after the changes it is\n%s\nand from nothing\n%s", got, want)
+	}
+	for _, p := range before.Places() {
+		n := p.Name()
+		kept := p == after.Place(n)
+		if changed := n == "node-000007" || n == "node-000009" || n == "node-000011" || n == "node-000013"; kept == changed {
+			t.Errorf("the place of %s is kept: %t", n, kept)
 		}
 	}
 }
