@@ -152,6 +152,9 @@ func TestNear(t *testing.T) {
 		{"But not three.", "region", "rigiut", false},
 		{"A word of three letters none.", "cpu", "gpu", false},
 		{"Two pairs of neighbours are two slips.", "region", "ergino", true},
+		{"Three are three.", "region", "erigno", false},
+		{"One of two neighbours moved on, and another came after it.", "zone", "oxne", false},
+		{"One of two neighbours moved on, and another came before it.", "zone", "xzne", false},
 	} {
 		if got := label.Near(tc.a, tc.b); got != tc.want {
 			t.Errorf("%s Near(%q, %q) is %t", tc.why, tc.a, tc.b, got)
