@@ -166,7 +166,7 @@ func numberDomains(k *Packing) {
 	if !k.Ledger.Counts() {
 		return
 	}
-	keys := slices.DeleteFunc(slices.Clone(k.Ledger.Keys), func(key string) bool { return key == label.Hostname })
+	keys := slices.DeleteFunc(slices.Clone(k.Ledger.TopologyKeys()), func(key string) bool { return key == label.Hostname })
 	covers := covers{k: k, sought: k.Advice.Sought(), known: map[string][]byte{}}
 	domains, known := map[string]int{}, map[string]int{}
 	number := func(of map[string]int, text []byte) int {

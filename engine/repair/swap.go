@@ -151,5 +151,5 @@ func (k *Repairer) interchangeable(c *packing.Class) bool {
 
 // sharedDomainKeys are the topology keys of which one domain may have several machines.
 func (k *Repairer) sharedDomainKeys() []string {
-	return slices.DeleteFunc(slices.Clone(k.Ledger.Keys), func(key string) bool { return key == label.Hostname })
+	return slices.DeleteFunc(slices.Clone(k.Ledger.TopologyKeys()), func(key string) bool { return key == label.Hostname })
 }

@@ -21,11 +21,11 @@ func (s candidate) domain(key int) (d int32, has bool) {
 		d = s.node.domain[key]
 		return d, d != domain.None
 	}
-	v, ok := terms.ValueOf(s.place, s.l.Keys[key])
+	v, ok := terms.ValueOf(s.place, s.l.TopologyKey(key))
 	if !ok {
 		return domain.None, false
 	}
-	if d, known := s.l.Domains[key].Find(v); known {
+	if d, known := s.l.DomainsOf(key).Find(v); known {
 		return d, true
 	}
 	return domain.None, true
@@ -34,11 +34,11 @@ func (s candidate) domain(key int) (d int32, has bool) {
 // value names the domain of key.
 func (s candidate) value(key int) string {
 	if s.node == nil {
-		v, _ := terms.ValueOf(s.place, s.l.Keys[key])
+		v, _ := terms.ValueOf(s.place, s.l.TopologyKey(key))
 		return v
 	}
 	if d := s.node.domain[key]; d != domain.None {
-		return s.l.Domains[key].Values[d]
+		return s.l.DomainsOf(key).Values[d]
 	}
 	return ""
 }

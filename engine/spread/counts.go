@@ -41,15 +41,15 @@ func (at *node) all(key int) []int32 {
 // Expect makes room for so many machines.
 func (l *counts) Expect(machines int) {
 	l.nodes = slices.Grow(l.nodes, machines)
-	l.domainsAhead, l.flagsAhead = make([]int32, machines*len(l.Keys)), make([]bool, 2*machines*len(l.Filters))
-	if k, counted := l.KeyIndex[label.Hostname]; counted {
-		l.Domains[k].Expect(machines)
+	l.domainsAhead, l.flagsAhead = make([]int32, machines*len(l.TopologyKeys())), make([]bool, 2*machines*len(l.Filters()))
+	if k, counted := l.KeyNumber(label.Hostname); counted {
+		l.DomainsOf(k).Expect(machines)
 	}
 }
 
 // blank is the next machine, of which nothing is known yet.
 func (l *counts) blank() node {
-	keys, filters := len(l.Keys), len(l.Filters)
+	keys, filters := len(l.TopologyKeys()), len(l.Filters())
 	if len(l.domainsAhead) < keys || len(l.flagsAhead) < 2*filters {
 		l.domainsAhead, l.flagsAhead = make([]int32, keys), make([]bool, 2*filters)
 	}
@@ -62,21 +62,21 @@ func (l *counts) blank() node {
 func (l *counts) Enter(at *fit.Place) int {
 	n := l.blank()
 	n.company = at.Company
-	for k, name := range l.Keys {
+	for k, name := range l.TopologyKeys() {
 		n.domain[k] = domain.None
 		if v, ok := terms.ValueOf(at, name); ok {
-			n.domain[k] = l.Domains[k].Number(v)
+			n.domain[k] = l.DomainsOf(k).Number(v)
 		} else if r, ok := at.Open.Find(name); ok && !r.Not {
 			if n.open == nil {
 				n.open, n.astray = map[int][]int32{}, map[int]bool{}
 			}
 			n.astray[k] = !r.Present
 			for _, v := range r.Values {
-				n.open[k] = append(n.open[k], l.Domains[k].Number(v))
+				n.open[k] = append(n.open[k], l.DomainsOf(k).Number(v))
 			}
 		}
 	}
-	for i, s := range l.Filters {
+	for i, s := range l.Filters() {
 		n.passes[i] = s.Passes(at)
 		n.may[i] = n.passes[i] || s.MayPass(at)
 	}
@@ -97,7 +97,7 @@ func (l *counts) countMachine(n int, by int32) {
 	if by < 0 {
 		l.countCompany(n, by)
 	}
-	for _, t := range l.Eligible {
+	for _, t := range l.Eligible() {
 		if d := at.domain[t.Key]; d != domain.None && at.may[t.Filter] {
 			t.Change(d, by)
 		}
@@ -116,7 +116,7 @@ func (l *counts) countCompany(n int, by int32) {
 
 // Inhabit enters all pods that run on machine n.
 func (l *counts) Inhabit(m *world.Place, n int) {
-	if len(l.Groups) == 0 {
+	if len(l.Groups()) == 0 {
 		return
 	}
 	ending := m.Ending()
@@ -127,7 +127,7 @@ func (l *counts) Inhabit(m *world.Place, n int) {
 			l.count(groups, m.Pods[i], n, 1)
 		default: // no group overlooks any, and the pod need not be looked at
 			for _, g := range groups {
-				l.add(l.Groups[g], n, 1, false)
+				l.add(l.Group(g), n, 1, false)
 			}
 		}
 	}
@@ -168,8 +168,8 @@ func (l *counts) run(p *world.Pod, n int, by int32) {
 // count counts a pod that runs among the members of its groups.
 func (l *counts) count(groups []int32, p *world.Pod, n int, by int32) {
 	for _, g := range groups {
-		if !l.Groups[g].Overlooks(p) {
-			l.add(l.Groups[g], n, by, false)
+		if !l.Group(g).Overlooks(p) {
+			l.add(l.Group(g), n, by, false)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (l *counts) count(groups []int32, p *world.Pod, n int, by int32) {
 // own counts a pod that runs among those that keep others away by the term.
 func (l *counts) own(t *world.PodTerm, n int, by int32) {
 	if g := l.OwnedBy(t); g != domain.None {
-		l.add(l.Groups[g], n, by, true)
+		l.add(l.Group(g), n, by, true)
 	}
 }
 
@@ -189,10 +189,10 @@ func (l *counts) Take(s *terms.PodInfo, n int) { l.move(s, n, -1) }
 
 func (l *counts) move(s *terms.PodInfo, n int, by int32) {
 	for _, g := range s.Members {
-		l.add(l.Groups[g], n, by, false)
+		l.add(l.Group(g), n, by, false)
 	}
 	for _, g := range s.AntiAffinity {
-		l.add(l.Groups[g], n, by, true)
+		l.add(l.Group(g), n, by, true)
 	}
 }
 

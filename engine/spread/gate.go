@@ -13,23 +13,23 @@ func (l *Ledger) Gate(s *terms.PodInfo, n int) (g Gate, shut bool) {
 	at := l.on(n)
 	for i := range s.Spread {
 		if e := &s.Spread[i]; !l.spreadAllows(e, at) {
-			return l.gateAt(e.Group, l.Groups[e.Group].Key, at), true
+			return l.gateAt(e.Group, l.Group(e.Group).Key, at), true
 		}
 	}
 	for _, g := range s.AntiAffinity {
 		if l.antiAffinityCount(g, at, false) > 0 {
-			return l.gateAt(g, l.Groups[g].Key, at), true
+			return l.gateAt(g, l.Group(g).Key, at), true
 		}
 	}
 	for _, g := range s.Shunned {
 		if l.antiAffinityCount(g, at, true) > 0 {
-			return l.gateAt(g, l.Groups[g].Key, at), true
+			return l.gateAt(g, l.Group(g).Key, at), true
 		}
 	}
 	for _, groups := range [2][]int32{s.Unmade, s.Exclusive} {
 		for _, g := range groups {
 			if !l.hasVolume(g, at) {
-				return l.gateAt(g, l.Groups[g].Keys[0], at), true
+				return l.gateAt(g, l.Group(g).Keys[0], at), true
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func (l *Ledger) gateAt(group int32, key int, at candidate) Gate {
 // domain that pods want company in has its first, or the emptiest of those to be
 // filled evenly has one more.
 func (l *Ledger) Opening(group int32) int {
-	g := l.Groups[group]
+	g := l.Group(group)
 	switch g.Kind {
 	case terms.TopologySpread:
 		return int(g.Least())

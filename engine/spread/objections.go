@@ -41,19 +41,19 @@ func (o *objections) all() []*reason.Why {
 		}
 	}
 	for _, id := range s.AntiAffinity {
-		if g := o.Groups[id]; o.antiAffinityCount(id, at, false) > 0 {
+		if g := o.Group(id); o.antiAffinityCount(id, at, false) > 0 {
 			out = append(out, &reason.Why{
 				Code: reason.AntiAffinity, Subject: o.name,
-				Detail: fmt.Sprintf("%s %s has pods with %s", o.Keys[g.Key], at.value(g.Key), selectorText(g)),
+				Detail: fmt.Sprintf("%s %s has pods with %s", o.TopologyKey(g.Key), at.value(g.Key), selectorText(g)),
 				About:  o.about(id),
 			})
 		}
 	}
 	for _, id := range s.Shunned {
-		if g := o.Groups[id]; o.antiAffinityCount(id, at, true) > 0 {
+		if g := o.Group(id); o.antiAffinityCount(id, at, true) > 0 {
 			out = append(out, &reason.Why{
 				Code: reason.AntiAffinity, Subject: o.name,
-				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", o.Keys[g.Key], at.value(g.Key), selectorText(g)),
+				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", o.TopologyKey(g.Key), at.value(g.Key), selectorText(g)),
 				About:  o.about(id),
 			})
 		}
@@ -61,7 +61,7 @@ func (o *objections) all() []*reason.Why {
 	for _, groups := range [2][]int32{s.Unmade, s.Exclusive} {
 		for _, id := range groups {
 			if !o.hasVolume(id, at) {
-				out = append(out, o.volumeWhy(o.Groups[id]))
+				out = append(out, o.volumeWhy(o.Group(id)))
 			}
 		}
 	}
@@ -73,8 +73,8 @@ func (o *objections) all() []*reason.Why {
 
 // about is the topology of a group, and the domain of it that the candidate is in, if any.
 func (o *objections) about(id int32) reason.About {
-	key := o.Groups[id].Key
-	about := reason.About{Key: o.Keys[key]}
+	key := o.Group(id).Key
+	about := reason.About{Key: o.TopologyKey(key)}
 	if _, has := o.at.domain(key); has {
 		about.Value = o.at.value(key)
 	}
@@ -97,8 +97,8 @@ func noLabel(key string) string {
 }
 
 func (o *objections) spreadText(e *terms.Constraint) string {
-	g := o.Groups[e.Group]
-	key := o.Keys[g.Key]
+	g := o.Group(e.Group)
+	key := o.TopologyKey(g.Key)
 	if _, has := o.at.domain(g.Key); !has {
 		return noLabel(key)
 	}
@@ -115,7 +115,7 @@ func (o *objections) countsText(g *terms.Group) string {
 	var parts []string
 	for d, n := range g.Nodes {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", o.Domains[g.Key].Values[d], g.Counts.In(int32(d))))
+			parts = append(parts, fmt.Sprintf("%s %d", o.DomainsOf(g.Key).Values[d], g.Counts.In(int32(d))))
 		}
 	}
 	slices.SortFunc(parts, cmp.Compare[string])
@@ -126,12 +126,12 @@ func (o *objections) countsText(g *terms.Group) string {
 }
 
 func (o *objections) affinityText() string {
-	g := o.Groups[o.pod.Affinity]
+	g := o.Group(o.pod.Affinity)
 	for i, k := range g.Keys {
 		d, has := o.at.domain(k)
 		switch {
 		case !has:
-			return noLabel(o.Keys[k])
+			return noLabel(o.TopologyKey(k))
 		case o.at.company(o.pod.Affinity, false) > 0: // whose keys all have some
 		case g.Total == 0:
 			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
@@ -139,7 +139,7 @@ func (o *objections) affinityText() string {
 			if o.at.value(k) == "" { // a new machine is the only one of its name
 				return fmt.Sprintf("the pods with %s are on other nodes", selectorText(g))
 			}
-			return fmt.Sprintf("no pod with %s in %s %s", selectorText(g), o.Keys[k], o.at.value(k))
+			return fmt.Sprintf("no pod with %s in %s %s", selectorText(g), o.TopologyKey(k), o.at.value(k))
 		}
 	}
 	return ""
@@ -153,7 +153,7 @@ func (o *objections) volumeWhy(g *terms.Group) *reason.Why {
 		why.Code, why.Detail = reason.DeviceElsewhere, g.Volume+" is of one node, and another pod has it on "+o.seat(g)
 	case g.OnePod:
 		why.Detail = g.Volume + " is for one pod at a time (ReadWriteOncePod), and another has it on " + o.seat(g)
-	case o.Keys[g.Keys[0]] == label.Hostname:
+	case o.TopologyKey(g.Keys[0]) == label.Hostname:
 		why.Detail = fmt.Sprintf("%s is for one node at a time (ReadWriteOnce), and another pod has it on %s", g.Volume, o.seat(g))
 		if o.at.node == nil {
 			why.Hint = "make room on " + o.seat(g) + ", or have pods share volumes that are ReadWriteMany"
@@ -167,7 +167,7 @@ func (o *objections) volumeWhy(g *terms.Group) *reason.Why {
 // seat names the domain in which the volume of a group is.
 func (o *objections) seat(g *terms.Group) string {
 	if d := g.ByKey[0].Least(); d != domain.None {
-		return o.Domains[g.Keys[0]].Values[d]
+		return o.DomainsOf(g.Keys[0]).Values[d]
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ type rules struct{ counts }
 
 func (l *rules) allows(s *terms.PodInfo, at candidate, but ...string) bool {
 	for i := range s.Spread {
-		if len(but) > 0 && slices.Contains(but, l.Keys[l.Groups[s.Spread[i].Group].Key]) {
+		if len(but) > 0 && slices.Contains(but, l.TopologyKey(l.Group(s.Spread[i].Group).Key)) {
 			continue
 		}
 		if !l.spreadAllows(&s.Spread[i], at) {
@@ -40,7 +40,7 @@ func (l *rules) companyAllows(s *terms.PodInfo, at candidate) bool {
 }
 
 func (l *rules) spreadAllows(e *terms.Constraint, at candidate) bool {
-	g := l.Groups[e.Group]
+	g := l.Group(e.Group)
 	if at.node != nil && at.node.domain[g.Key] == domain.None {
 		return !at.node.astray[g.Key] && l.openAllows(e, at.node.open[g.Key])
 	}
@@ -53,7 +53,7 @@ func (l *rules) spreadAllows(e *terms.Constraint, at candidate) bool {
 
 // arrives counts the members that come with the candidate's machine, if it counts.
 func (at candidate) arrives(g *terms.Group, e *terms.Constraint) int32 {
-	if at.node != nil || len(at.place.Company) == 0 || !at.l.Filters[g.Filter].Passes(at.place) {
+	if at.node != nil || len(at.place.Company) == 0 || !at.l.Filter(g.Filter).Passes(at.place) {
 		return 0
 	}
 	return at.company(e.Group, false)
@@ -61,7 +61,7 @@ func (at candidate) arrives(g *terms.Group, e *terms.Constraint) int32 {
 
 // openAllows judges a machine whose domain is not settled: every one it may come to be in has to do.
 func (l *rules) openAllows(e *terms.Constraint, domains []int32) bool {
-	g := l.Groups[e.Group]
+	g := l.Group(e.Group)
 	for _, d := range domains {
 		least := g.Least() // where it would be the first of its domain this has no pods either, and one more is no skew
 		if g.Known+1 < e.MinDomains {
@@ -77,7 +77,7 @@ func (l *rules) openAllows(e *terms.Constraint, domains []int32) bool {
 // floor is the least count the skew is measured from, given that the candidate's machine is there.
 func (at candidate) floor(g *terms.Group, e *terms.Constraint) int32 {
 	known, least := g.Known, g.Least()
-	if at.node == nil && at.l.Filters[g.Filter].Passes(at.place) {
+	if at.node == nil && at.l.Filter(g.Filter).Passes(at.place) {
 		if d, _ := at.domain(g.Key); domain.Count(g.Nodes, d) == 0 {
 			known, least = known+1, min(least, g.Counts.In(d)+at.arrives(g, e))
 		}
@@ -90,7 +90,7 @@ func (at candidate) floor(g *terms.Group, e *terms.Constraint) int32 {
 
 // antiAffinityCount counts the members, or the owners, of an anti-affinity term that the candidate would be near.
 func (l *rules) antiAffinityCount(id int32, at candidate, owners bool) int32 {
-	g := l.Groups[id]
+	g := l.Group(id)
 	counts := &g.Counts
 	if owners {
 		counts = &g.Owners
@@ -110,7 +110,7 @@ func (l *rules) antiAffinityCount(id int32, at candidate, owners bool) int32 {
 }
 
 func (l *rules) affinityAllows(s *terms.PodInfo, at candidate) bool {
-	g := l.Groups[s.Affinity]
+	g := l.Group(s.Affinity)
 	near := true
 	for i, k := range g.Keys {
 		d, has := at.domain(k)
@@ -135,12 +135,12 @@ func (l *rules) hasVolumes(s *terms.PodInfo, at candidate) bool {
 }
 
 func (l *rules) hasVolume(id int32, at candidate) bool {
-	g := l.Groups[id]
+	g := l.Group(id)
 	d, has := at.domain(g.Keys[0])
 	switch {
 	case g.Total > 0:
 		return !g.OnePod && g.ByKey[0].In(d) > 0
-	case l.Keys[g.Keys[0]] == label.Hostname:
+	case l.TopologyKey(g.Keys[0]) == label.Hostname:
 		return true
 	}
 	return has && (g.Within == nil || slices.Contains(g.Within, d))

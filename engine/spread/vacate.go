@@ -16,8 +16,8 @@ func (l *counts) Occupy(n int) { l.lodge(n, 1) }
 
 func (l *counts) lodge(n int, by int32) {
 	at := &l.nodes[n]
-	for _, t := range l.Eligible {
-		if d := at.domain[t.Key]; l.Keys[t.Key] == label.Hostname && d != domain.None && at.may[t.Filter] {
+	for _, t := range l.Eligible() {
+		if d := at.domain[t.Key]; l.TopologyKey(t.Key) == label.Hostname && d != domain.None && at.may[t.Filter] {
 			t.Change(d, by)
 		}
 	}

@@ -60,7 +60,7 @@ func (l *Ledger) regret(s *terms.PodInfo, at candidate, lost *[]Lost) int {
 }
 
 func (l *Ledger) granted(w *terms.SoftTerm, at candidate) bool {
-	g := l.Groups[w.Group]
+	g := l.Group(w.Group)
 	switch w.Kind {
 	case terms.TopologySpread:
 		return l.spreadAllows(&w.Constraint, at)
@@ -82,9 +82,9 @@ func softOf(w *terms.SoftTerm) Soft {
 func (l *Ledger) wishText(w *terms.SoftTerm) string {
 	switch w.Kind {
 	case terms.TopologySpread:
-		return fmt.Sprintf("topologySpreadConstraints[%d] (%s)", w.At, l.Keys[l.Groups[w.Group].Key])
+		return fmt.Sprintf("topologySpreadConstraints[%d] (%s)", w.At, l.TopologyKey(l.Group(w.Group).Key))
 	case terms.AntiAffinity:
-		return fmt.Sprintf("podAntiAffinity preferred (%s)", l.Keys[l.Groups[w.Group].Key])
+		return fmt.Sprintf("podAntiAffinity preferred (%s)", l.TopologyKey(l.Group(w.Group).Key))
 	}
-	return fmt.Sprintf("podAffinity preferred (%s)", l.Keys[l.Groups[w.Group].Keys[0]])
+	return fmt.Sprintf("podAffinity preferred (%s)", l.TopologyKey(l.Group(w.Group).Keys[0]))
 }

@@ -19,7 +19,7 @@ func Of(l *spread.Ledger) Advice { return Advice{l} }
 // Spreads reports whether the class carries a hard spread constraint beyond the single machine.
 func (a Advice) Spreads(s *terms.PodInfo) bool {
 	for i := range s.Spread {
-		if a.ledger.Keys[a.ledger.Groups[s.Spread[i].Group].Key] != label.Hostname {
+		if a.ledger.TopologyKey(a.ledger.Group(s.Spread[i].Group).Key) != label.Hostname {
 			return true
 		}
 	}
@@ -30,8 +30,8 @@ func (a Advice) Spreads(s *terms.PodInfo) bool {
 func (a Advice) Fullness(s *terms.PodInfo, at *fit.Place) int {
 	sum := int32(0)
 	for i := range s.Spread {
-		g := a.ledger.Groups[s.Spread[i].Group]
-		if a.ledger.Keys[g.Key] == label.Hostname {
+		g := a.ledger.Group(s.Spread[i].Group)
+		if a.ledger.TopologyKey(g.Key) == label.Hostname {
 			continue
 		}
 		if d, has := a.ledger.DomainOfNew(at, g.Key); has {
@@ -47,8 +47,8 @@ func (a Advice) Fullness(s *terms.PodInfo, at *fit.Place) int {
 func (a Advice) Modest(s *terms.PodInfo, n int) bool {
 	for i := range s.Spread {
 		e := &s.Spread[i]
-		g := a.ledger.Groups[e.Group]
-		if a.ledger.Keys[g.Key] != label.Hostname {
+		g := a.ledger.Group(e.Group)
+		if a.ledger.TopologyKey(g.Key) != label.Hostname {
 			continue
 		}
 		if g.Counts.In(a.ledger.DomainOf(n, g.Key))+e.Self > e.MaxSkew { // in no domain there is none
@@ -64,7 +64,7 @@ func (a Advice) PerHost(s *terms.PodInfo) int {
 	least := 0
 	for i := range s.Spread {
 		e := &s.Spread[i]
-		if e.Self > 0 && a.ledger.Keys[a.ledger.Groups[e.Group].Key] == label.Hostname && (least == 0 || int(e.MaxSkew) < least) {
+		if e.Self > 0 && a.ledger.TopologyKey(a.ledger.Group(e.Group).Key) == label.Hostname && (least == 0 || int(e.MaxSkew) < least) {
 			least = int(e.MaxSkew)
 		}
 	}
@@ -83,8 +83,8 @@ func (a Advice) PerHost(s *terms.PodInfo) int {
 func (a Advice) SpreadOver(s *terms.PodInfo) (key string, group int32, maxSkew int, ok bool) {
 	for i := range s.Spread {
 		e := &s.Spread[i]
-		g := a.ledger.Groups[e.Group]
-		if k := a.ledger.Keys[g.Key]; k != label.Hostname && e.Self > 0 && !g.Delivered && e.MinDomains == 0 {
+		g := a.ledger.Group(e.Group)
+		if k := a.ledger.TopologyKey(g.Key); k != label.Hostname && e.Self > 0 && !g.Delivered && e.MinDomains == 0 {
 			return k, e.Group, int(e.MaxSkew), true
 		}
 	}
@@ -99,7 +99,7 @@ func (a Advice) Sought() []string {
 			out = append(out, key)
 		}
 	}
-	for _, s := range a.ledger.Filters {
+	for _, s := range a.ledger.Filters() {
 		if !s.Choosy() {
 			continue
 		}
@@ -121,7 +121,7 @@ func (a Advice) Sought() []string {
 
 // AppendCover appends for which groups that choose among machines this one would count.
 func (a Advice) AppendCover(b []byte, at *fit.Place) []byte {
-	for _, s := range a.ledger.Filters {
+	for _, s := range a.ledger.Filters() {
 		if s.Choosy() {
 			b = label.AppendFlags(b, s.Passes(at))
 		}

@@ -14,14 +14,14 @@ func (a Advice) SeeksCompany(s *terms.PodInfo) (group int32, ok bool) {
 	if s.Affinity == domain.None || len(s.Spread)+len(s.AntiAffinity)+len(s.Shunned)+len(s.Unmade)+len(s.Exclusive)+len(s.Soft) > 0 {
 		return domain.None, false
 	}
-	g := a.ledger.Groups[s.Affinity]
-	return s.Affinity, g.Classes > g.Carriers && !g.Delivered && len(g.Keys) == 1 && a.ledger.Keys[g.Keys[0]] == label.Hostname
+	g := a.ledger.Group(s.Affinity)
+	return s.Affinity, g.Classes > g.Carriers && !g.Delivered && len(g.Keys) == 1 && a.ledger.TopologyKey(g.Keys[0]) == label.Hostname
 }
 
 // CountedBeside are the groups besides its own company that count the class, and whose terms bear on where it goes.
 func (a Advice) CountedBeside(s *terms.PodInfo) []int32 {
 	return slices.DeleteFunc(slices.Clone(s.Members), func(id int32) bool {
-		g := a.ledger.Groups[id]
+		g := a.ledger.Group(id)
 		return id == s.Affinity || g.Carriers == 0 && g.Outside == 0
 	})
 }
@@ -45,13 +45,13 @@ func (a Advice) OnOneMachine(s *terms.PodInfo) (group int32, placed int, ok bool
 	if !s.Self {
 		return domain.None, 0, false
 	}
-	g := a.ledger.Groups[s.Affinity]
-	return s.Affinity, g.Total, g.Classes == g.Carriers && !g.Delivered && len(g.Keys) == 1 && a.ledger.Keys[g.Keys[0]] == label.Hostname
+	g := a.ledger.Group(s.Affinity)
+	return s.Affinity, g.Total, g.Classes == g.Carriers && !g.Delivered && len(g.Keys) == 1 && a.ledger.TopologyKey(g.Keys[0]) == label.Hostname
 }
 
 // Lonely reports whether the class wants company of pods of which none is placed yet, whichever the machine, and their group.
 func (a Advice) Lonely(s *terms.PodInfo) (group int32, lonely bool) {
-	if s.Affinity == domain.None || s.Self || a.ledger.Groups[s.Affinity].Total > 0 || a.ledger.Groups[s.Affinity].Delivered {
+	if s.Affinity == domain.None || s.Self || a.ledger.Group(s.Affinity).Total > 0 || a.ledger.Group(s.Affinity).Delivered {
 		return domain.None, false
 	}
 	return s.Affinity, true

@@ -12,9 +12,9 @@ import (
 // one of them, and the key of these domains; false if there is none.
 func (a Advice) Shuns(s *terms.PodInfo) (group int32, key string, ok bool) {
 	for _, id := range s.AntiAffinity {
-		g := a.ledger.Groups[id]
-		if a.ledger.Keys[g.Key] != label.Hostname && g.Classes > 0 && !s.In(id) {
-			return id, a.ledger.Keys[g.Key], true
+		g := a.ledger.Group(id)
+		if a.ledger.TopologyKey(g.Key) != label.Hostname && g.Classes > 0 && !s.In(id) {
+			return id, a.ledger.TopologyKey(g.Key), true
 		}
 	}
 	return domain.None, "", false
@@ -23,15 +23,15 @@ func (a Advice) Shuns(s *terms.PodInfo) (group int32, key string, ok bool) {
 // Shunned reports whether others that are planned keep away from the class by a domain beyond the machine, and it not likewise.
 func (a Advice) Shunned(s *terms.PodInfo) bool {
 	return slices.ContainsFunc(s.Shunned, func(id int32) bool {
-		g := a.ledger.Groups[id]
-		return a.ledger.Keys[g.Key] != label.Hostname && g.Carriers > 0 && !slices.Contains(s.AntiAffinity, id)
+		g := a.ledger.Group(id)
+		return a.ledger.TopologyKey(g.Key) != label.Hostname && g.Carriers > 0 && !slices.Contains(s.AntiAffinity, id)
 	})
 }
 
 // Keepers counts the pods in a domain that keep away from the group.
 func (a Advice) Keepers(group int32, domain string) int {
-	g := a.ledger.Groups[group]
-	d, known := a.ledger.Domains[g.Key].Find(domain)
+	g := a.ledger.Group(group)
+	d, known := a.ledger.DomainsOf(g.Key).Find(domain)
 	if !known {
 		return 0
 	}

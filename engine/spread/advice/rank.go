@@ -11,11 +11,11 @@ import (
 // Reaches reports whether a group that the class is in, or carries a hard term of, has another key than the one named.
 func (a Advice) Reaches(s *terms.PodInfo, but string) bool {
 	other := func(g int32) bool {
-		if a.ledger.Groups[g].Kind != terms.Affinity {
-			return a.ledger.Keys[a.ledger.Groups[g].Key] != but
+		if a.ledger.Group(g).Kind != terms.Affinity {
+			return a.ledger.TopologyKey(a.ledger.Group(g).Key) != but
 		}
-		for _, k := range a.ledger.Groups[g].Keys {
-			if a.ledger.Keys[k] != but {
+		for _, k := range a.ledger.Group(g).Keys {
+			if a.ledger.TopologyKey(k) != but {
 				return true
 			}
 		}
@@ -44,7 +44,7 @@ func (a Advice) Reaches(s *terms.PodInfo, but string) bool {
 // itself, or is spread among pods that are not its like.
 func (a Advice) Follows(s *terms.PodInfo) bool {
 	for _, e := range s.Spread {
-		if a.ledger.Groups[e.Group].Classes > int(e.Self) {
+		if a.ledger.Group(e.Group).Classes > int(e.Self) {
 			return true
 		}
 	}
@@ -56,9 +56,9 @@ func (a Advice) Follows(s *terms.PodInfo) bool {
 // for one node want each other's.
 func (a Advice) Clings(s *terms.PodInfo) (clings, others bool) {
 	if s.Affinity != domain.None {
-		g := a.ledger.Groups[s.Affinity]
+		g := a.ledger.Group(s.Affinity)
 		for _, k := range g.Keys {
-			clings = clings || a.ledger.Keys[k] == label.Hostname
+			clings = clings || a.ledger.TopologyKey(k) == label.Hostname
 		}
 		others = clings && g.Classes > g.Carriers
 	}
@@ -87,16 +87,16 @@ func (a Advice) Wants(s *terms.PodInfo) (group int32, changes int, wanted bool) 
 	if s.Affinity == domain.None {
 		return domain.None, 0, false
 	}
-	g := a.ledger.Groups[s.Affinity]
-	onMachine := slices.ContainsFunc(g.Keys, func(k int) bool { return a.ledger.Keys[k] == label.Hostname })
+	g := a.ledger.Group(s.Affinity)
+	onMachine := slices.ContainsFunc(g.Keys, func(k int) bool { return a.ledger.TopologyKey(k) == label.Hostname })
 	return s.Affinity, g.Moves, onMachine && g.Total > 0
 }
 
 // Hosts reports whether machine n holds members of the group that wants its company there.
 func (a Advice) Hosts(group int32, n int) bool {
-	g := a.ledger.Groups[group]
+	g := a.ledger.Group(group)
 	for i, k := range g.Keys {
-		if a.ledger.Keys[k] == label.Hostname && g.ByKey[i].In(a.ledger.DomainOf(n, k)) == 0 {
+		if a.ledger.TopologyKey(k) == label.Hostname && g.ByKey[i].In(a.ledger.DomainOf(n, k)) == 0 {
 			return false
 		}
 	}

@@ -37,8 +37,8 @@ func (x *simplifier) all() bool {
 }
 
 func (x *simplifier) shunned(id int32) bool {
-	g := x.ledger.Groups[id]
-	if x.ledger.Keys[g.Key] == label.Hostname {
+	g := x.ledger.Group(id)
+	if x.ledger.TopologyKey(g.Key) == label.Hostname {
 		x.out.Shunned = append(x.out.Shunned, id)
 		return true
 	}
@@ -48,16 +48,16 @@ func (x *simplifier) shunned(id int32) bool {
 // affinity says what its affinity comes to. Members that do not carry the term go where the others do: one that was
 // bound elsewhere before them would draw them along.
 func (x *simplifier) affinity() bool {
-	g := x.ledger.Groups[x.pod.Affinity]
+	g := x.ledger.Group(x.pod.Affinity)
 	if !x.pod.Self || g.Delivered || len(g.Keys) != 1 || x.out.Split != nil {
 		return false
 	}
-	onMachine := x.ledger.Keys[g.Keys[0]] == label.Hostname
+	onMachine := x.ledger.TopologyKey(g.Keys[0]) == label.Hostname
 	if onMachine && (g.Total > 0 || g.Mixed()) {
 		return false
 	}
 	if g.Total == 0 {
-		x.out.Home = &Home{x.ledger.Keys[g.Keys[0]], x.pod.Affinity}
+		x.out.Home = &Home{x.ledger.TopologyKey(g.Keys[0]), x.pod.Affinity}
 	}
 	return true
 }
@@ -66,7 +66,7 @@ func (x *simplifier) affinity() bool {
 // all pods, or else one zone.
 func (x *simplifier) volumes() bool {
 	for _, g := range x.pod.Exclusive {
-		if x.out.Home != nil || x.out.Split != nil || x.ledger.Groups[g].OnePod || x.ledger.Groups[g].Total > 0 {
+		if x.out.Home != nil || x.out.Split != nil || x.ledger.Group(g).OnePod || x.ledger.Group(g).Total > 0 {
 			return false
 		}
 		x.out.Home = &Home{label.Hostname, g}
@@ -76,7 +76,7 @@ func (x *simplifier) volumes() bool {
 		case len(x.pod.Exclusive) > 0: // a machine is in one zone
 		case x.out.Home != nil || x.out.Split != nil:
 			return false
-		case x.ledger.Groups[g].Total == 0:
+		case x.ledger.Group(g).Total == 0:
 			x.out.Home = &Home{label.Zone, g}
 		}
 	}
@@ -87,12 +87,12 @@ func (x *simplifier) volumes() bool {
 func (a Advice) Caps(s *terms.PodInfo) []Share {
 	var out []Share
 	for i := range s.Spread {
-		if e := &s.Spread[i]; e.Self > 0 && a.ledger.Keys[a.ledger.Groups[e.Group].Key] == label.Hostname {
+		if e := &s.Spread[i]; e.Self > 0 && a.ledger.TopologyKey(a.ledger.Group(e.Group).Key) == label.Hostname {
 			out = append(out, Share{e.Group, int(e.MaxSkew)})
 		}
 	}
 	for _, g := range s.AntiAffinity {
-		if a.ledger.Keys[a.ledger.Groups[g].Key] == label.Hostname && slices.Contains(s.Members, g) {
+		if a.ledger.TopologyKey(a.ledger.Group(g).Key) == label.Hostname && slices.Contains(s.Members, g) {
 			out = append(out, Share{g, 1})
 		}
 	}
@@ -100,8 +100,8 @@ func (a Advice) Caps(s *terms.PodInfo) []Share {
 }
 
 func (x *simplifier) spread(e *terms.Constraint) bool {
-	g := x.ledger.Groups[e.Group]
-	onMachine := x.ledger.Keys[g.Key] == label.Hostname
+	g := x.ledger.Group(e.Group)
+	onMachine := x.ledger.TopologyKey(g.Key) == label.Hostname
 	switch {
 	case g.Delivered:
 		return false
@@ -128,13 +128,13 @@ func (x *simplifier) spread(e *terms.Constraint) bool {
 
 // split is what a constraint beyond the machine comes to.
 func (x *simplifier) split(e *terms.Constraint) Split {
-	return Split{Key: x.ledger.Keys[x.ledger.Groups[e.Group].Key], Group: e.Group, MaxSkew: int(e.MaxSkew), MinDomains: e.MinDomains, Counts: x.ByDomain(e.Group)}
+	return Split{Key: x.ledger.TopologyKey(x.ledger.Group(e.Group).Key), Group: e.Group, MaxSkew: int(e.MaxSkew), MinDomains: e.MinDomains, Counts: x.ByDomain(e.Group)}
 }
 
 func (x *simplifier) antiAffinity(id int32) bool {
-	g := x.ledger.Groups[id]
+	g := x.ledger.Group(id)
 	self := slices.Contains(x.pod.Members, id)
-	if x.ledger.Keys[g.Key] == label.Hostname {
+	if x.ledger.TopologyKey(g.Key) == label.Hostname {
 		x.out.Owns = append(x.out.Owns, id)
 		if self {
 			x.out.cap(1)
@@ -143,8 +143,8 @@ func (x *simplifier) antiAffinity(id int32) bool {
 	}
 	switch {
 	case self && g.Classes == 1 && g.Carriers == 1 && x.out.Split == nil:
-		x.out.Split = &Split{Key: x.ledger.Keys[g.Key], Group: id, Alone: true, Counts: map[string]int{}}
-		for d, v := range x.ledger.Domains[g.Key].Values {
+		x.out.Split = &Split{Key: x.ledger.TopologyKey(g.Key), Group: id, Alone: true, Counts: map[string]int{}}
+		for d, v := range x.ledger.DomainsOf(g.Key).Values {
 			if n := g.Counts.In(int32(d)) + g.Owners.In(int32(d)); n > 0 {
 				x.out.Split.Counts[v] = int(n)
 			}
@@ -170,7 +170,7 @@ func (a Advice) Wish(s *terms.PodInfo) Wish {
 	var out Wish
 	for i := range s.Soft {
 		w := &s.Soft[i]
-		g := a.ledger.Groups[w.Group]
+		g := a.ledger.Group(w.Group)
 		if g.Classes != 1 || !slices.Contains(s.Members, w.Group) {
 			continue
 		}
@@ -178,21 +178,21 @@ func (a Advice) Wish(s *terms.PodInfo) Wish {
 		if w.Kind == terms.Affinity {
 			key = g.Keys[0]
 		}
-		host := a.ledger.Keys[key] == label.Hostname
+		host := a.ledger.TopologyKey(key) == label.Hostname
 		limit := 1
 		if w.Kind == terms.TopologySpread {
 			limit = int(w.Constraint.MaxSkew)
 		}
 		switch {
 		case w.Kind == terms.Affinity && !host && g.Total == 0:
-			out.Home = a.ledger.Keys[key]
+			out.Home = a.ledger.TopologyKey(key)
 		case w.Kind == terms.Affinity:
 			continue
 		case host && (out.PerHost == 0 || limit < out.PerHost):
 			out.PerHost = limit
 		case !host && out.Split == nil:
-			out.Split = &Split{Key: a.ledger.Keys[key], MaxSkew: limit, Counts: map[string]int{}}
-			for d, v := range a.ledger.Domains[key].Values {
+			out.Split = &Split{Key: a.ledger.TopologyKey(key), MaxSkew: limit, Counts: map[string]int{}}
+			for d, v := range a.ledger.DomainsOf(key).Values {
 				if n := g.Counts.In(int32(d)); n > 0 {
 					out.Split.Counts[v] = int(n)
 				}

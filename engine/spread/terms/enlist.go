@@ -50,7 +50,7 @@ func (l *Table) enlistSpread(p *world.Pod, i int) int32 {
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	return l.join(string(l.text), &Group{Kind: TopologySpread, Key: key, EligibleNodes: l.Eligible[n], Terms: []world.PodTerm{t}})
+	return l.join(string(l.text), &Group{Kind: TopologySpread, Key: key, EligibleNodes: l.eligible[n], Terms: []world.PodTerm{t}})
 }
 
 func (l *Table) enlistAntiAffinity(t world.PodTerm) int32 {
@@ -75,9 +75,9 @@ func (l *Table) enlistAffinity(terms []world.PodTerm) int32 {
 
 // join adds a group of a new identity, and returns its number.
 func (l *Table) join(id string, g *Group) int32 {
-	i := int32(len(l.Groups))
+	i := int32(len(l.groups))
 	l.byTerms[id] = i
-	l.Groups = append(l.Groups, g)
+	l.groups = append(l.groups, g)
 	l.file(i, g.Terms)
 	return i
 }

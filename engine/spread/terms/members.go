@@ -53,13 +53,13 @@ func (l *Table) appendFrom(out []int32, s *shelf, p *world.Pod) []int32 {
 			continue
 		}
 		for _, g := range c.by[v] {
-			if l.picks(l.Groups[g], p) {
+			if l.picks(l.groups[g], p) {
 				out = append(out, g)
 			}
 		}
 	}
 	for _, g := range s.others {
-		if l.picks(l.Groups[g], p) {
+		if l.picks(l.groups[g], p) {
 			out = append(out, g)
 		}
 	}

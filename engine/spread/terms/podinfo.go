@@ -56,23 +56,23 @@ func (l *Table) PodInfo(p *world.Pod) *PodInfo {
 // depends on which pods they are; what is allowed does not.
 func (l *Table) consider(s *PodInfo) {
 	for _, g := range s.Members {
-		l.Groups[g].Classes++
+		l.groups[g].Classes++
 	}
 	for _, e := range s.Spread {
-		l.Groups[e.Group].Carriers += int(e.Self)
-		l.Groups[e.Group].Outside += int(1 - e.Self)
+		l.groups[e.Group].Carriers += int(e.Self)
+		l.groups[e.Group].Outside += int(1 - e.Self)
 	}
 	for _, g := range s.AntiAffinity {
-		l.Groups[g].Carriers++
+		l.groups[g].Carriers++
 	}
 	for _, g := range s.Unmade {
-		l.Groups[g].Carriers++
+		l.groups[g].Carriers++
 	}
 	for _, g := range s.Exclusive {
-		l.Groups[g].Carriers++
+		l.groups[g].Carriers++
 	}
 	if s.Self {
-		l.Groups[s.Affinity].Carriers++
+		l.groups[s.Affinity].Carriers++
 	}
 }
 
@@ -80,11 +80,11 @@ func (l *Table) consider(s *PodInfo) {
 func (l *Table) describe(p *world.Pod) *PodInfo {
 	s := &PodInfo{Affinity: domain.None, Members: l.Members(p)}
 	for _, g := range s.Members {
-		switch of := l.Groups[g]; {
+		switch of := l.groups[g]; {
 		case of.Kind == AntiAffinity:
 			s.Shunned = append(s.Shunned, g)
 		case of.Volume == "":
-		case l.Keys[of.Keys[0]] == label.Hostname:
+		case l.keys[of.Keys[0]] == label.Hostname:
 			s.Exclusive = append(s.Exclusive, g)
 		default:
 			s.Unmade = append(s.Unmade, g)

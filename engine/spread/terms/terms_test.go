@@ -137,21 +137,21 @@ func TestShare(t *testing.T) {
 			s := l.PodInfo(tc.pods[0])
 			var got []string
 			for _, id := range s.Unmade {
-				got = append(got, "zone "+l.Groups[id].Volume)
+				got = append(got, "zone "+l.Group(id).Volume)
 			}
 			for _, id := range s.Exclusive {
 				of := "node "
-				if g := l.Groups[id]; g.Claim {
+				if g := l.Group(id); g.Claim {
 					of = "claim "
 				} else if g.OnePod {
 					of = "pod "
 				}
-				got = append(got, of+l.Groups[id].Volume)
+				got = append(got, of+l.Group(id).Volume)
 			}
 			if got := strings.Join(got, ", "); got != tc.want {
 				t.Errorf("shared are %q, want %q: %s", got, tc.want, tc.why)
 			}
-			if n := len(l.Groups) - len(got); n != tc.more {
+			if n := len(l.Groups()) - len(got); n != tc.more {
 				t.Errorf("%d groups of others are counted, want %d: %s", n, tc.more, tc.why)
 			}
 			if len(s.Exclusive) > 0 && !l.Holds() {
@@ -173,12 +173,12 @@ func TestRelease(t *testing.T) {
 		t.Error("it was not confined, and is released")
 	}
 	l.Confine(g, []string{"x"})
-	l.Groups[g].Total = 1
-	if l.Release(g) || l.Groups[g].Within == nil {
+	l.Group(g).Total = 1
+	if l.Release(g) || l.Group(g).Within == nil {
 		t.Error("one of its pods has a place, and it is released")
 	}
-	l.Groups[g].Total = 0
-	if !l.Release(g) || l.Groups[g].Within != nil {
+	l.Group(g).Total = 0
+	if !l.Release(g) || l.Group(g).Within != nil {
 		t.Error("none of its pods has a place, and it is not released")
 	}
 }

@@ -58,7 +58,7 @@ func eachShared(p *world.Pod, do func(id string)) {
 
 func (l *Table) enlistClaim(id string) {
 	l.enlistExclusive(world.Volume{ID: id, OneNode: true})
-	l.Groups[l.exclusive[id]].Claim = true
+	l.groups[l.exclusive[id]].Claim = true
 }
 
 // another reports whether the volume has a first pod and this is not it. If it has none, this one is.
@@ -74,32 +74,32 @@ func (l *Table) enlistUnmade(id string) {
 	if _, known := l.unmade[id]; known {
 		return
 	}
-	l.unmade[id] = int32(len(l.Groups))
-	l.Groups = append(l.Groups, &Group{Kind: Affinity, Volume: id, Keys: []int{l.key(label.Zone)}, ByKey: make([]domain.Tally, 1)})
+	l.unmade[id] = int32(len(l.groups))
+	l.groups = append(l.groups, &Group{Kind: Affinity, Volume: id, Keys: []int{l.key(label.Zone)}, ByKey: make([]domain.Tally, 1)})
 }
 
 func (l *Table) enlistExclusive(v world.Volume) {
 	if i, known := l.exclusive[v.ID]; known {
-		g := l.Groups[i]
+		g := l.groups[i]
 		g.OnePod = g.OnePod || v.OnePod
 		return
 	}
-	l.exclusive[v.ID] = int32(len(l.Groups))
-	l.Groups = append(l.Groups, &Group{Kind: Affinity, Volume: v.ID, OnePod: v.OnePod, Keys: []int{l.key(label.Hostname)}, ByKey: make([]domain.Tally, 1)})
+	l.exclusive[v.ID] = int32(len(l.groups))
+	l.groups = append(l.groups, &Group{Kind: Affinity, Volume: v.ID, OnePod: v.OnePod, Keys: []int{l.key(label.Hostname)}, ByKey: make([]domain.Tally, 1)})
 }
 
 // Confine has a volume that is shared be made in one of the zones.
 func (l *Table) Confine(volume int32, zones []string) {
-	g := l.Groups[volume]
+	g := l.groups[volume]
 	g.Within = []int32{}
 	for _, z := range zones {
-		g.Within = append(g.Within, l.Domains[g.Keys[0]].Number(z))
+		g.Within = append(g.Within, l.domains[g.Keys[0]].Number(z))
 	}
 }
 
 // Release has a volume be made in any zone, and reports whether it was confined and none of its pods has a place yet.
 func (l *Table) Release(volume int32) bool {
-	g := l.Groups[volume]
+	g := l.groups[volume]
 	if g.Within == nil || g.Total > 0 {
 		return false
 	}

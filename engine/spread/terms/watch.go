@@ -96,7 +96,7 @@ func (l *Table) Company(daemons []*world.DaemonSet) []*world.Pod {
 			matters = matters || t.KeepsAway() && l.OwnedBy(t) != domain.None
 		}
 		for _, g := range l.Members(&d.Pod) {
-			l.Groups[g].Delivered, matters = true, true
+			l.groups[g].Delivered, matters = true, true
 		}
 		if matters {
 			out = append(out, &d.Pod)
