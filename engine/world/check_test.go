@@ -185,6 +185,9 @@ func TestPodsMay(t *testing.T) {
 		"DaemonSet":    {pod: world.Pod{Waiting: true, DaemonSet: "d"}, plans: true},
 		"Static":       {pod: world.Pod{Waiting: true, Static: true}, plans: true},
 		"Claims":       {pod: world.Pod{Claims: true}, moves: true},
+		"Problems":     {pod: world.Pod{Problems: []string{"a volume claim is missing"}}, moves: true},
+		"Devices":      {pod: world.Pod{Devices: []world.DeviceClaim{{}, {Problem: world.DeviceProblem{Code: "x"}}}}, moves: true},
+		"SoundDevices": {pod: world.Pod{Devices: []world.DeviceClaim{{}}}, moves: true, plans: true},
 		"Forbidden":    {pod: world.Pod{Disruption: world.PodDisruption{Forbidden: true}}, moves: true, plans: true, forbidden: true, forbiddenAt: true},
 		"ForbiddenFor": {pod: world.Pod{Started: 40, Disruption: world.PodDisruption{ForbiddenFor: 60}}, moves: true, plans: true, forbidden: true},
 		"NotStarted":   {pod: world.Pod{Disruption: world.PodDisruption{ForbiddenFor: 60}}, moves: true, plans: true, forbidden: true, forbiddenAt: true},
@@ -317,6 +320,40 @@ func TestOneOfAKind(t *testing.T) {
 	}
 	if !(&world.DeviceClaim{Allocated: true, Node: "n"}).On("n") {
 		t.Error("a claim with devices of n has none of it")
+	}
+}
+
+// What is known of all pods of a machine together: whether one ends, which are of DaemonSets, and which keep others away.
+func TestPodsOfAPlace(t *testing.T) {
+	away := world.PodTerm{Anti: true, Key: "zone"}
+	for name, tc := range map[string]struct {
+		pods                []world.Pod
+		ending              bool
+		daemons, antiaffine int
+	}{
+		"None":  {nil, false, 0, 0},
+		"Plain": {[]world.Pod{{}, {PodTerms: []world.PodTerm{{Key: "zone"}}}}, false, 0, 0},
+		"First": {[]world.Pod{{Terminating: true, DaemonSet: "d", PodTerms: []world.PodTerm{away}}, {}}, true, 1, 1},
+		"Last":  {[]world.Pod{{}, {Terminating: true}, {DaemonSet: "d", PodTerms: []world.PodTerm{away, away}}}, true, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, byHand := world.NewBuilder(), &world.Place{}
+			if err := b.SetNode(world.Node{Name: "n"}); err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range tc.pods {
+				p.Key, p.Node = world.Key{Name: string(rune('a' + i))}, "n"
+				if err := b.SetPod(p); err != nil {
+					t.Fatal(err)
+				}
+				byHand.Pods = append(byHand.Pods, &p)
+			}
+			for _, at := range []*world.Place{b.Snapshot(1).Place("n"), byHand} {
+				if at.Ending() != tc.ending || len(at.Daemons()) != tc.daemons || len(at.AntiAffinity()) != tc.antiaffine || len(at.Labelled()) != len(tc.pods) {
+					t.Errorf("one ends: %t, of DaemonSets: %d, terms that keep away: %d, labelled: %d", at.Ending(), len(at.Daemons()), len(at.AntiAffinity()), len(at.Labelled()))
+				}
+			}
+		})
 	}
 }
 
