@@ -214,7 +214,7 @@ func (d *Driver) Interrupted(shape, zone string) {
 	d.soldout.Mark("spot was interrupted there", soldout.Offer{Type: shape, Zone: zone, CapacityType: "spot"})
 }
 
-// Observe has every request to AWS that ends from now on, and each attempt of it, told to a function.
+// Observe has a function called for every request to AWS that ends from now on, and for each attempt of it.
 func (d *Driver) Observe(to func(access.Done)) { d.cfg.Clients.Observe(to) }
 
 // Learn notes how much memory a node of a type turned out to have.

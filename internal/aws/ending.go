@@ -11,7 +11,7 @@ import (
 // Ending hands to handle, as a notice, the machines whose capacity block is about
 // to end, and returns how many notices there were. They drain while there is time:
 // AWS ends what is left half an hour before the block does. A machine that could
-// not be handled is told to failed, and found again the next time.
+// not be handled goes to failed, and is found again the next time.
 func (d *Driver) Ending(ctx context.Context, handle notice.Handler, failed func(error)) (int, error) {
 	ending := d.reservations.Expiring()
 	if len(ending) == 0 {

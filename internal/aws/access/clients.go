@@ -45,7 +45,7 @@ func (c *Clients) Authenticate(ctx context.Context) error {
 	return err
 }
 
-// OnCall is told of a call: of which service, what it is, and the SDK's input.
+// OnCall gets each call: its service, its action, and the SDK's input.
 type OnCall func(service, action string, input any)
 
 // Options say how to reach AWS. What is empty follows the SDK's standard chain:
@@ -138,7 +138,7 @@ func metadataRegion(ctx context.Context, cfg aws.Config) (string, error) {
 }
 
 // guard refuses operations that are not declared, and those that do more than
-// look if it may only look, and tells onCall of the others.
+// look if it may only look, and hands the others to onCall.
 func guard(readOnly bool, onCall OnCall) func(*middleware.Stack) error {
 	declared := map[string]string{} // action → service
 	for _, c := range Calls() {
@@ -162,6 +162,6 @@ func guard(readOnly bool, onCall OnCall) func(*middleware.Stack) error {
 	return func(s *middleware.Stack) error { return s.Initialize.Add(step, middleware.After) }
 }
 
-// Observe has every request that ends from now on told to a function, and before
-// it each of its attempts. It may be called by several goroutines.
+// Observe has a function called for every request that ends from now on, and before
+// that for each of its attempts. Several goroutines may call it at once.
 func (c *Clients) Observe(to func(Done)) { c.meter.to.Store(&to) }

@@ -22,7 +22,7 @@ type Done struct {
 	Attempts        int // of a request; 0: this is one attempt
 }
 
-// meter tells of what is sent, once there is a listener.
+// meter reports what is sent to the listener, once there is one.
 type meter struct {
 	now clock.Now
 	to  atomic.Pointer[func(Done)]

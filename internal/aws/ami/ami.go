@@ -76,7 +76,7 @@ func better(a, b Image) bool {
 	return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// keyOf tells requirements apart, whole.
+// keyOf is a text that only equal requirements share.
 func keyOf(s label.Set) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -56,8 +56,8 @@ func (a answer[V]) over() time.Time {
 	return a.until
 }
 
-// Ask asks the question. Both what it says and a failure hold for as long as it
-// tells; a failure that holds for no time is asked about again by the next caller.
+// Ask asks the question. It returns the answer or a failure, and for how long either
+// holds; after a failure that holds for no time the next caller asks again.
 type Ask[V any] func(context.Context) (V, time.Duration, error)
 
 // New returns a Memory that knows nothing.

@@ -51,7 +51,7 @@ func drifted(reason, format string, args ...any) cloud.Drifted {
 	return cloud.Drifted{Reason: reason, Changed: fmt.Sprintf(format, args...)}
 }
 
-// differs tells of a machine what it has, and what its class selects today.
+// differs says what a machine has, and what its class selects today.
 func differs(reason, has string, n int, id func(int) string) cloud.Drifted {
 	const maxNamed = 4
 	var ids []string

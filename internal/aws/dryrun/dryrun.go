@@ -46,7 +46,7 @@ func (s Subject) key() string {
 	return fmt.Sprint(h.Sum64())
 }
 
-// try rehearses a launch and judges the answers. It tells how long the verdict holds.
+// try rehearses a launch and judges the answers. It returns how long the verdict holds, too.
 func (t *Trials) try(ctx context.Context, c nodeclass.Class, profile string) (Verdict, time.Duration) {
 	s, err := t.cfg.Launcher.Single(ctx, c)
 	if err != nil || !s.Found {

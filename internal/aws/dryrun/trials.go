@@ -22,7 +22,7 @@ const (
 	triedAgain = time.Minute
 )
 
-// Config is what Trials are told at the start.
+// Config is what Trials are made with.
 type Config struct {
 	EC2       *ec2.Client
 	Launcher  *launch.Launcher

@@ -112,8 +112,8 @@ func (f *Finder) ask(ctx context.Context) (found, time.Duration, error) {
 }
 
 // dnsOf6 is where EKS puts the DNS service of a cluster whose services have IPv6
-// addresses; empty for any other. Images have to be told, since it is by this
-// address that they know which family of addresses the cluster speaks.
+// addresses; empty for any other. Images have to be given it, since it is by this
+// address that they know which family of addresses the cluster uses.
 func dnsOf6(cidr string) string {
 	p, err := netip.ParsePrefix(cidr)
 	if err != nil || !p.Addr().Is6() {

@@ -36,7 +36,7 @@ type Request struct {
 	Candidates   []Candidate
 	Tags         map[string]string
 	Context      string
-	Ranked       bool // the prices are the user's own: EC2 is told to follow them
+	Ranked       bool // the prices are the user's own: the request has EC2 follow them
 }
 
 // Input is the request as EC2 wants it. EC2 may pick any candidate: for spot it
@@ -187,8 +187,8 @@ func (a Answer) Full() []string {
 	return out
 }
 
-// SoldOut returns what the failures of a request in a placement group, or in
-// none, say is not to be had, for the memory. A zone is, where it has no subnet
+// SoldOut returns what is sold out by the failures of a request in a placement group, or in
+// none, for the memory. A zone is, where it has no subnet
 // to spare for one that is full.
 func (a Answer) SoldOut(capacityType, group string, spare func(zone string) bool) []soldout.Offer {
 	var out []soldout.Offer

@@ -18,7 +18,7 @@ const (
 	doubtful   = 10
 )
 
-// guard tells which prices of spot can be true.
+// guard judges which prices of spot can be true.
 type guard struct {
 	shelf *Shelf
 	types map[string]*catalog.Type

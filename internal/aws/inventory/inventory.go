@@ -141,7 +141,7 @@ func (s *Inventory) bundledTypes() ([]catalog.Type, error) {
 	return s.bundled.Types(), nil
 }
 
-// bundledZones tells where each type is sold; nil if the region is not bundled.
+// bundledZones returns the zones in which each type is sold, as bundled; nil if the region is not bundled.
 func (s *Inventory) bundledZones() map[string][]string {
 	r, err := s.bundled.Region(s.asker.region)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *Inventory) types(ctx context.Context) ([]catalog.Type, error) {
 	return out, nil
 }
 
-// zones tells where each type is sold.
+// zones returns the zones in which each type is sold.
 func (s *Inventory) zones(ctx context.Context) (map[string][]string, error) {
 	sold := map[string][]string{}
 	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(s.asker.clients.EC2, &ec2.DescribeInstanceTypeOfferingsInput{

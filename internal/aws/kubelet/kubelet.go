@@ -1,4 +1,4 @@
-// Package kubelet reads the kubelet settings of a class or a pool: what they take from a node, and what its boot is told.
+// Package kubelet reads the kubelet settings of a class or a pool: what they take from a node, and what its boot is given.
 package kubelet
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 )
 
-// Config is kubelet settings. A nil pointer or map means that nothing is said.
+// Config is kubelet settings. A nil pointer or map is a setting that is not made.
 type Config struct {
 	MaxPods     *int64
 	PodsPerCore *int64

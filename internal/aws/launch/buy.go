@@ -130,8 +130,8 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 }
 
 // strike leaves out the types that EC2 says it does not have: a request that
-// names one is refused whole. Where it does not say which, nothing is to be had
-// by sending the request again.
+// names one is refused whole. Where it does not say which, sending the
+// request again would buy nothing.
 func (l *launching) strike(sent *fleet.Request, err error) error {
 	l.past.sent = nil
 	l.past.round++
@@ -180,7 +180,7 @@ func (l *launching) count(ctx context.Context, sent *fleet.Request, a fleet.Answ
 	}
 }
 
-// complain tells of machines that EC2 did not give, in its own words.
+// complain logs which machines EC2 did not give, in its own words.
 func (l *launching) complain(a fleet.Answer) {
 	if err := a.Err(); err != nil {
 		l.by.Said(say.Line{
@@ -225,7 +225,7 @@ func (l *launching) send(ctx context.Context, r *fleet.Request) (fleet.Answer, e
 }
 
 // book promises addresses of the request's subnets to its machines, so that
-// orders beside it choose others. The answer tells which to keep.
+// orders beside it choose others. The answer shows which to keep.
 func (l *launching) book(r *fleet.Request) (release func(fleet.Answer)) {
 	each := map[string]int{} // by subnet: what the smallest machine may take
 	for _, c := range r.Candidates {

@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// fresh is a machine as far as the fleet's answer tells.
+// fresh is a machine as far as the fleet's answer shows it.
 func (l *launching) fresh(m fleet.Machine, reservation string) cloud.Machine {
 	return cloud.Machine{
 		ID: cloud.MachineID(m.ID), ProviderID: machine.ProviderID(m.Zone, m.ID), Shape: m.Shape, Zone: m.Zone,
@@ -21,8 +21,8 @@ func (l *launching) fresh(m fleet.Machine, reservation string) cloud.Machine {
 }
 
 // finished returns the order's machines with all that the claim will show. EC2
-// may not show a fresh machine for a moment; then it has no name yet, which the
-// node will tell.
+// may not show a fresh machine for a moment; then it has no name yet, which
+// comes with the node.
 func (l *launching) finished(ctx context.Context) []cloud.Machine {
 	out := l.by.refreshed(ctx, l.past.machines)
 	l.mark(ctx, out)

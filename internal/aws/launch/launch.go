@@ -54,12 +54,12 @@ func (b *Launcher) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 	switch code := cloud.CodeOf(err); {
 	case err == nil, code == cloud.Capacity:
 	case past.sent != nil || code == cloud.Unknown || code == cloud.Throttled:
-		return cloud.Outcome{Failed: l.failed, Err: err} // what it bought is told when all of it is known
+		return cloud.Outcome{Failed: l.failed, Err: err} // what it bought is returned once all of it is known
 	}
 	l.trim(ctx)
 	past.machines, past.err = l.finished(ctx), err
 	if i := slices.IndexFunc(past.machines, func(m cloud.Machine) bool { return m.Zone == "" }); i >= 0 {
-		// Without its zone a machine has no provider id, and its node could not be told to be its own.
+		// Without its zone a machine has no provider id, by which its node is known.
 		return cloud.Outcome{Failed: l.failed, Err: cloud.Errorf(cloud.Unknown, "LaunchFailed", "EC2 does not report yet where %s is", past.machines[i].ID)}
 	}
 	past.ended = err == nil || cloud.CodeOf(err) == cloud.Capacity || len(past.machines) > 0
@@ -68,8 +68,8 @@ func (b *Launcher) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 }
 
 // trim gives back what a server gave beyond the order, as one that does not keep
-// to tokens does when a request comes twice. Once machines have been told of, or
-// an earlier process may have, which of them are dealt out is settled: then
+// to tokens does when a request comes twice. Once machines have been returned, or
+// an earlier process may have returned some, it is settled which claims have which: then
 // those beyond are left to the controller that looks for machines without a claim.
 func (l *launching) trim(ctx context.Context) {
 	p := l.past

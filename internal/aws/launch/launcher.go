@@ -66,7 +66,7 @@ func (b *Launcher) demand(ctx context.Context, o cloud.Order, sel selection.Sele
 }
 
 // refreshed returns the machines as EC2 shows them now. What the driver knows
-// and EC2 does not tell is kept; so is a machine that is not shown.
+// and EC2 does not show is kept; so is a machine that is not shown.
 func (b *Launcher) refreshed(ctx context.Context, machines []cloud.Machine) []cloud.Machine {
 	out := slices.Clone(machines)
 	ids := make([]string, len(out))
@@ -88,7 +88,7 @@ func (b *Launcher) refreshed(ctx context.Context, machines []cloud.Machine) []cl
 }
 
 // joined is a machine as it was known, with what EC2 shows of it. Where EC2 shows
-// nothing, or less than the fleet's answer told, what was known stays.
+// nothing, or less than the fleet's answer did, what was known stays.
 func joined(known, shown cloud.Machine) cloud.Machine {
 	shown.Annotations, shown.Capacity, shown.Allocatable = known.Annotations, known.Capacity, known.Allocatable
 	if known.Labels != nil {

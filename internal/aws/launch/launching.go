@@ -21,7 +21,7 @@ type launching struct {
 }
 
 // refused takes down which offers turned out to be sold out, for the caller. What
-// has no room in a placement group says nothing of what is to be had elsewhere.
+// has no room in a placement group may have some elsewhere.
 func (l *launching) refused(marks []soldout.Offer) {
 	for _, m := range marks {
 		o := cloud.Offer{Shape: m.Type, Zone: m.Zone, CapacityType: m.CapacityType}

@@ -21,7 +21,7 @@ type offer struct {
 }
 
 // offers returns what the order may become now, and its capacity type: reserved
-// if something reserved will do, else spot if some is to be had that costs no
+// if something reserved will do, else spot if some is on sale that costs no
 // more than on-demand, else on-demand.
 func (d demand) offers() ([]offer, string) {
 	all := map[string][]offer{}

@@ -115,7 +115,7 @@ func (l *launching) nothing() error {
 // minSpotTypes is how many types it takes for spot to be a good idea.
 const minSpotTypes = 5
 
-// warn tells when an order that could have been spot becomes on-demand, and was
+// warn logs that an order which could have been spot becomes on-demand, and was
 // left with so few types that this is likely to happen again.
 func (l *launching) warn(kind string, candidates []fleet.Candidate) {
 	shapes := map[string]bool{}

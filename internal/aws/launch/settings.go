@@ -20,7 +20,7 @@ const efaResource = "vpc.amazonaws.com/efa"
 const enclaveResource = "eks.amazonaws.com/nip-slots"
 
 // settings are what goes into the launch template for an offer whose shape an image
-// boots. The user data is told even where it is too large.
+// boots. The user data is returned even where it is too large.
 func (d demand) settings(o offer, kind, profile string) (template.Settings, error) {
 	s, c := o.shape, d.sel.Class
 	node, err := d.node(s, kind)

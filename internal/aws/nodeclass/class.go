@@ -15,7 +15,7 @@ type Class struct {
 	Images  []ImageSelector
 
 	Family         string // how the image boots
-	LaunchTemplate string // the user's own, used as it is; then nothing is said of image, groups or profile
+	LaunchTemplate string // the user's own, used as it is; then image, groups and profile are not set
 	Role           string // a profile is made for it
 	Profile        string // or the profile itself
 	UserData       string

@@ -35,7 +35,7 @@ func NewChecks(c *ec2.Client, now clock.Now) *Checks {
 
 // Look asks once and hands what it finds to handle. It returns how many notices
 // there were. The error is of the question; that a notice could not be handled is
-// told to failed, and the next look finds it again.
+// handed to failed, and the next look finds it again.
 func (c *Checks) Look(ctx context.Context, handle Handler, failed func(error)) (int, error) {
 	if c.none {
 		return 0, nil
@@ -60,8 +60,8 @@ func (c *Checks) Look(ctx context.Context, handle Handler, failed func(error)) (
 	return len(notices), nil
 }
 
-// together makes one notice of all that say that machines are of no use: how
-// many they are tells whether they are the cause.
+// together makes one notice of all that say that machines are of no use: their number
+// shows whether the machines themselves are the cause.
 func together(notices []Notice) []Notice {
 	var out []Notice
 	at := map[Kind]int{}

@@ -47,7 +47,7 @@ func (k Kind) Category() string {
 	return ""
 }
 
-// Event is the reason of the event that tells people; empty for Nothing.
+// Event is the reason of the event that people read; empty for Nothing.
 func (k Kind) Event() string {
 	reason, _ := k.told()
 	return reason

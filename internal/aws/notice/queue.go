@@ -91,7 +91,7 @@ type asking struct {
 	failed func(error)
 }
 
-// oneAtATime lets several readers tell of errors.
+// oneAtATime lets several readers report errors to one function.
 func oneAtATime(failed func(error)) func(error) {
 	var mu sync.Mutex
 	return func(err error) {

@@ -88,7 +88,7 @@ func Is(err error, code string) bool { return Code(err) == code }
 // Gone reports whether AWS says that the thing asked about is not there.
 func Gone(err error) bool { return slices.Contains(gone, Code(err)) }
 
-// Kind tells what an AWS code means to the caller.
+// Kind is what an AWS code means to the caller.
 func Kind(code string) cloud.Code {
 	switch {
 	case slices.Contains(soldOut, code):
@@ -105,7 +105,7 @@ func Kind(code string) cloud.Code {
 	return cloud.Unknown
 }
 
-// KindOf tells what a refusal means to the caller: by its code, or by its
+// KindOf is what a refusal means to the caller: by its code, or by its
 // status where the code is none that is known. A service or a gateway before it
 // that answers 401 or 403 has said that it is not allowed, whatever it calls that.
 func KindOf(err error) cloud.Code {
@@ -160,7 +160,7 @@ var moving = []struct {
 }
 
 // Steady takes out of a message what is new in each answer to the same request.
-// Logs, events and conditions are told apart by their words: with it in them,
+// Logs, events and conditions are compared by their words: with it in them,
 // each try would be another.
 func Steady(text string) string {
 	for _, m := range moving {

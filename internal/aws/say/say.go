@@ -16,7 +16,7 @@ type Line struct {
 	Fields  map[string]string
 }
 
-// Sink is told of lines, by several goroutines at once.
+// Sink gets lines, from several goroutines at once.
 type Sink func(Line)
 
 // Lasting says what goes on being wrong once, and once more when it is over.

@@ -59,7 +59,7 @@ func (s Selection) Boots(labels label.Set) bool {
 }
 
 // ZoneIDs are the ids of the zones of the subnets by their names, which are this
-// account's own. One that EC2 does not tell is empty.
+// account's own. One that EC2 does not show is empty.
 func (s Selection) ZoneIDs() map[string]string {
 	ids := map[string]string{}
 	for _, n := range s.Subnets {

@@ -68,8 +68,8 @@ func (m *Memory) Clear(o Offer) {
 	}
 }
 
-// Why says why an offer is not to be had, in a placement group if there is one;
-// empty if it is.
+// Why says why an offer is taken for sold out, in a placement group if there is one;
+// empty if it is not.
 func (m *Memory) Why(typ, zone, capacityType, group string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -106,7 +106,7 @@ func (l *lister) positive(key string, n int64) {
 }
 
 // devices sets the labels of GPUs and of other accelerators. Types with several
-// kinds of one have no label, as one could not tell which is meant. The old
+// kinds of one have no label, which would be true of one kind only. The old
 // accelerator labels spoke of GPUs too.
 func (l *lister) devices(t *catalog.Type, old bool) {
 	gpu, hasGPU := only(t, catalog.GPU)

@@ -58,7 +58,7 @@ type Reconciler struct {
 	Cluster State
 	Source  string // under which the cluster state waits for the buffers there are
 	Now     clock.Now
-	Panics  panics.Teller // is told of buffers that break our code
+	Panics  panics.Teller // logs and counts buffers that break our code
 
 	elected <-chan struct{} // closed once this process leads
 }
@@ -88,7 +88,7 @@ func (r *Reconciler) Start(ctx context.Context) error {
 		all := &v1beta1.CapacityBufferList{}
 		err := r.Live.List(ctx, all)
 		for i := range all.Items {
-			// A buffer that cannot be resolved is the reconciler's to tell of: it is called for each of them as well.
+			// Of a buffer that cannot be resolved the reconciler writes so: it is called for each of them as well.
 			// One that breaks our code is not waited for: every process would end of it here, one after the other.
 			b := &all.Items[i]
 			r.Panics.Do(Spec().Name, func() { _, _ = r.resolve(ctx, b) }, "object", b.Namespace+"/"+b.Name)
@@ -168,7 +168,7 @@ type reference struct {
 	replicas *int32 // of a workload
 }
 
-// refers reads it. What is not there, or can never be read, is said in Resolved.
+// refers reads it. Resolved says what is not there, or can never be read.
 func (r *Reconciler) refers(ctx context.Context, b *v1beta1.CapacityBuffer) (reference, Resolved, error) {
 	if ref := b.Spec.PodTemplateRef; ref != nil {
 		t := &corev1.PodTemplate{}

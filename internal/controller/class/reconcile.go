@@ -67,10 +67,10 @@ type NodeClasses struct {
 	Cloud  Cloud
 	Events *loop.Events
 	Now    clock.Now
-	Panics panics.Teller // is told of claims that break the watch
+	Panics panics.Teller // logs and counts claims that break the watch
 
 	trials  cloud.Trials // by class
-	shifted sync.Map     // of classes by name: the zones that were told of
+	shifted sync.Map     // of classes by name: the zones of the last event
 }
 
 // Register adds the reconciler to a manager.
@@ -148,7 +148,7 @@ func tellUnclear(events *loop.Events, o client.Object, unclear error) {
 	}
 }
 
-// tellShift tells which zones get no machines because the cluster's traffic is
+// tellShift publishes which zones get no machines because the cluster's traffic is
 // shifted away from them, and when that is over.
 func (r *NodeClasses) tellShift(o *awsv1.EC2NodeClass, zones []string) {
 	away := strings.Join(zones, ", ")

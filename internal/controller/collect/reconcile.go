@@ -53,10 +53,10 @@ type Controller struct {
 	rest    time.Time // until when nothing is looked at, whatever falls ill
 	due     time.Time // of the next look
 	ill     map[string]bool
-	strange map[types.UID]bool // nodes that were told to be left alone
+	strange map[types.UID]bool // nodes with an event that says that they are left alone
 }
 
-// Listen has the controller told of changes. It must be called before the cluster's sources start.
+// Listen subscribes the controller to changes of the cluster state. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.passes = loop.NewPasses(loop.Passes{Name: "collect", Pace: pace, Now: c.Now, Panics: c.Cluster.Panics})
 	c.Cluster.Listen(func(change cluster.Change) {

@@ -11,10 +11,10 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// State is what is said of one machine.
+// State is what the conditions of one machine are made from.
 type State struct {
 	Claim, Node string
-	// Since is when a pod last came or went. What was said before is said again then.
+	// Since is when a pod last came or went. What was written before is written again then.
 	Since int64
 	// Consolidatable: no pod has come or gone for as long as its NodePool wants.
 	Consolidatable bool

@@ -39,7 +39,7 @@ type Controller struct {
 	said   map[string]State // by claim
 }
 
-// Listen has the controller told of changes. It must be called before the cluster's sources start.
+// Listen subscribes the controller to changes of the cluster state. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.passes = loop.NewPasses(loop.Passes{Name: "consolidatable", Pace: pace, Now: c.Now, Panics: c.Cluster.Panics})
 	c.said = map[string]State{}

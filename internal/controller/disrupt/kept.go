@@ -20,11 +20,11 @@ import (
 
 const (
 	blocked      = "DisruptionBlocked"
-	poolsEvery   = time.Minute      // how often a pool is told that its budgets let nothing go
-	machineEvery = 15 * time.Minute // how often a node is told what keeps it
+	poolsEvery   = time.Minute      // how often an event says that a pool's budgets let nothing go
+	machineEvery = 15 * time.Minute // how often an event says what keeps a node
 )
 
-// tell says of pools, machines and pods what keeps them from being given back.
+// tell publishes what keeps pools, machines and pods from being given back.
 func (c *Controller) tell(ctx context.Context, w *world.World, p plan.Plan) {
 	c.tellPods(w)
 	for _, m := range p.Commands {
@@ -69,8 +69,8 @@ func (c *Controller) tell(ctx context.Context, w *world.World, p plan.Plan) {
 }
 
 const (
-	keptEvery  = 15 * time.Minute // how often a node is told why its pods are not moved
-	keptAtOnce = 100              // how many are told at one look
+	keptEvery  = 15 * time.Minute // how often an event says why a node's pods are not moved
+	keptAtOnce = 100              // of how many nodes one look says so
 )
 
 // tellKept says of nodes of pools that have pods moved why theirs are not. What
@@ -104,9 +104,8 @@ func telling(c reason.Code) bool {
 	return true
 }
 
-// stayingText is what a node is told that is empty or too old, or has drifted by
-// what differs, of what keeps it. It is told again when it is another text, so it
-// holds no figures that change with every machine.
+// stayingText is the event on a node that is empty, too old or has drifted, and stays: what keeps it, and if it has
+// drifted what differs. Another text is another event, so it holds no figures that change with every machine.
 func stayingText(w *world.World, k plan.Kept) string {
 	place := w.Place(cmp.Or(k.Node, k.Claim))
 	text := "It is empty and stays: "

@@ -65,8 +65,8 @@ type Controller struct {
 	Log     logr.Logger
 	Moving  Moving
 	Decide  func(*world.World, disrupt.Options) plan.Plan // nil: disrupt.Decide
-	// Passes is told of every decision that begins, and by what it returns of its end, and of every pass that has ended, and
-	// whether that did what it was to do; nil: no one is told.
+	// Passes is called when a decision begins, and what that returns when it ends; and after every pass, with whether the pass
+	// did what it was to do. It may be nil.
 	Passes interface {
 		Begin(controller, world string) (end func())
 		Ended(controller string, took time.Duration, ok bool)
@@ -79,7 +79,7 @@ type Controller struct {
 	looking looking
 }
 
-// Listen has the controller told of changes. It must be called before the cluster's sources start.
+// Listen subscribes the controller to changes of the cluster state. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.passes = loop.NewPasses(loop.Passes{Name: Name, Pace: pace, Now: c.Now, Panics: c.teller()})
 	c.marked = map[string]time.Time{}
@@ -106,7 +106,7 @@ func (c *Controller) Start(ctx context.Context) error {
 	return nil
 }
 
-// counted is pass, of which it is told how long it took and whether it broke.
+// counted is pass. It reports how long that took and whether it broke.
 func (c *Controller) counted(ctx context.Context) (wait time.Duration) {
 	began, ok := c.Now(), false
 	if c.Passes != nil {
@@ -116,7 +116,7 @@ func (c *Controller) counted(ctx context.Context) (wait time.Duration) {
 	return wait
 }
 
-// teller tells of what broke here.
+// teller logs and counts what broke here.
 func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
 
 // pass decides and takes the steps that are due. It returns when to look again

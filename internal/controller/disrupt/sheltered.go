@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// sheltersEvery is how often a pod is told until when it stays.
+	// sheltersEvery is how often an event says until when a pod stays.
 	sheltersEvery = time.Hour
-	// lately is how long after it a pod is told that its time is over: not every
-	// old pod is to be told when a controller starts.
+	// lately is for how long an event may follow the end of a pod's time: a controller that
+	// starts is not to publish one for every old pod.
 	lately = 5 * time.Minute
 )
 
@@ -42,7 +42,7 @@ func Sheltered(w *world.World) (still, over []*world.Pod) {
 	return still, over
 }
 
-// tellPods says to pods that forbid for a while that they are moved until when they do.
+// tellPods publishes on pods that forbid for a while that they are moved until when they do.
 func (c *Controller) tellPods(w *world.World) {
 	c.misread.tell(c.Events)
 	still, over := Sheltered(w)
@@ -86,7 +86,7 @@ func (m *unreadable) heard(c cluster.Change) {
 	}
 }
 
-// tell says to each of them that it says nothing.
+// tell publishes on each of them what cannot be read.
 func (m *unreadable) tell(e *loop.Events) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

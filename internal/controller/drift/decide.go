@@ -19,7 +19,7 @@ import (
 // settled is how old a claim is before its type is missed: catalogues may lag behind launches.
 const settled = time.Hour
 
-// Seen is all that drift depends on, but for what only the driver can tell.
+// Seen is all that drift depends on, but for what only the driver knows.
 type Seen struct {
 	Now     time.Time
 	Claim   *v1.NodeClaim
@@ -36,7 +36,7 @@ type finding struct {
 	differ func(Seen) []string // what differs, for people
 }
 
-// findings are all there are. The first that is so is told.
+// findings are all there are. The first that is so is the reason of the condition.
 var findings = []finding{
 	{v1.ReasonNodePoolDrifted, rehashed, template},
 	{v1.ReasonRequirementsDrifted, unmet, requirements},
@@ -140,7 +140,7 @@ func unsold(s Seen) bool {
 	return s.Catalog != nil && s.Now.Sub(s.Claim.CreationTimestamp.Time) >= settled && !sold(s.Catalog, s.Claim.Labels)
 }
 
-// sold reports whether the type of a machine is still on sale where it is, to be had now or not.
+// sold reports whether the type of a machine is still on sale where it is, sold out at the moment or not.
 func sold(c *world.Catalog, labels map[string]string) bool {
 	return slices.ContainsFunc(c.Shapes, func(s world.Shape) bool {
 		return s.Name == labels[label.InstanceType] && slices.ContainsFunc(s.Offers, func(o world.Offer) bool {

@@ -26,7 +26,7 @@ const (
 	lasting = 10 * time.Second
 	// compareEvery is how often a node in use is compared with what was bought.
 	compareEvery = 10 * time.Minute
-	// unwatched is how often it is looked for devices, which no watch tells of.
+	// unwatched is how often devices are looked for, which are not watched.
 	unwatched = 2 * time.Second
 )
 
@@ -161,7 +161,7 @@ func (r *Reconciler) done(ctx context.Context, c *v1.NodeClaim, n *corev1.Node) 
 	return err
 }
 
-// missing is what a node has less than was bought; the claim tells of it.
+// missing is what a node has less than was bought, for the claim's status.
 func (r *Reconciler) missing(c *v1.NodeClaim, n *corev1.Node) []string {
 	out := Missing(c, n)
 	for _, m := range out {

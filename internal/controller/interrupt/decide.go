@@ -16,7 +16,7 @@ import (
 type Notice struct {
 	Kind     string // for metrics and logs
 	Category string // for metrics: the check that a machine has failed; empty: it is no such notice
-	Event    string // reason of the event that tells people
+	Event    string // reason of the event that people read
 	Text     string // and its words
 	Going    bool   // the machines will be gone
 	Forced   bool   // they are of no use already: nothing waits for their pods
@@ -32,7 +32,7 @@ type Step struct {
 	End         bool   // its claim ends, and its node drains while there is time
 	Force       bool   // there is none: it is of no use already
 	Pool        world.PoolID
-	// The offer that is not to be had for a while, if the cloud takes it back.
+	// The offer that is sold out for a while, if the cloud takes the machine back.
 	Shape, Zone string
 }
 
@@ -92,10 +92,10 @@ func Early(n Notice, places []*world.Place, idOf func(providerID string) (cloud.
 	return bought && slices.ContainsFunc(n.Machines, func(id cloud.MachineID) bool { return !named[id] })
 }
 
-// LimitForce takes the force from steps where so many machines of a pool, or of all,
-// are said to be of no use that the cause is likely elsewhere: a zone or a
+// LimitForce takes the force from steps where the cloud reports so many machines of a
+// pool, or of all, as failed that the cause is likely elsewhere: a zone or a
 // network that is disturbed, or checks that are wrong. These nodes drain, and
-// what must stay is asked. lately are the pools of claims that were said so before, by name.
+// what must stay is asked. lately are the pools of claims that were reported before, by name.
 func LimitForce(steps []Step, places []*world.Place, lately map[string]world.PoolID) []Step {
 	ill, machines := map[string]world.PoolID{}, map[string]world.PoolID{}
 	maps.Copy(ill, lately)

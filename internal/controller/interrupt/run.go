@@ -43,7 +43,7 @@ type Source struct {
 	Polled bool   // it is no queue: what is found is not a message that came
 	// Receive waits for notices once and hands each to handle. It returns how
 	// many came, and an error if the source could not be asked. What is wrong with
-	// a single notice is told to failed; one that could not be handled comes again.
+	// a single notice goes to failed; one that could not be handled comes again.
 	Receive func(ctx context.Context, handle func(context.Context, Notice) error, failed func(error)) (int, error)
 	// IDOf returns the machine of a provider id.
 	IDOf func(providerID string) (cloud.MachineID, bool)
@@ -123,7 +123,7 @@ func (c *Controller) guarded(ctx context.Context, n Notice) (err error) {
 	return err
 }
 
-// errEarly is said of a notice that has to come again: see Early.
+// errEarly is the error of a notice that has to come again: see Early.
 var errEarly = errors.New("it may be about a machine that no claim names yet")
 
 // handle does what a notice asks for.

@@ -309,8 +309,8 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 
 // refused is why the class of an order gets no machines: its Ready condition says
 // so, whatever wrote it. What a cache says is asked for again, since a class that
-// has just become ready may not be in it as such. A class that is not there is the
-// driver's to tell.
+// has just become ready may not be in it as such. That a class is not
+// there the driver finds out.
 func (r *Reconciler) refused(ctx context.Context, o Order) (refused, err error) {
 	ref := o.Claims[0].Spec.NodeClassRef
 	if ref == nil || ref.Group != awsv1.Group || ref.Kind != "EC2NodeClass" {

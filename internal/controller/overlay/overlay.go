@@ -1,4 +1,4 @@
-// Package overlay tells on NodeOverlays whether they apply. What they do is done in the state of the cluster.
+// Package overlay writes to the status of NodeOverlays whether they apply. What they do is done in the state of the cluster.
 package overlay
 
 import (

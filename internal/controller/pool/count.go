@@ -16,13 +16,13 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 )
 
-// counter finds pools whose nodes have together something else than their status tells.
+// counter finds pools of which the status does not show what their nodes have together.
 type counter struct {
 	mu   sync.Mutex
 	says map[world.PoolID]string
 }
 
-// tally is all of a pool that its status tells.
+// tally is all of a pool that its status shows, in one text.
 func tally(w *world.World, id world.PoolID, used amount.List) string {
 	if p := w.Pool(id); p != nil {
 		return fmt.Sprint(used, p.NotReady, Unsold(w, p), waits(w, p))
@@ -30,7 +30,7 @@ func tally(w *world.World, id world.PoolID, used amount.List) string {
 	return fmt.Sprint(used)
 }
 
-// told notes what a status tells now.
+// told notes what a status shows now.
 func (c *counter) told(id world.PoolID, tally string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *counter) told(id world.PoolID, tally string) {
 	c.says[id] = tally
 }
 
-// news reports whether a status tells something else.
+// news reports whether a status would show something else.
 func (c *counter) news(id world.PoolID, tally string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,7 +25,7 @@ const (
 	conditionActive        = "Active"
 )
 
-// emptyOnly is said to users who ask for consolidation where no pods are moved.
+// emptyOnly is the message for users who ask for consolidation where no pods are moved.
 const emptyOnly = "empty nodes are given back; moving pods to cheaper nodes is switched off"
 
 // Class is how the class of a pool stands.
@@ -227,7 +227,7 @@ func Scaled(w *world.World, id world.PoolID) time.Time {
 	return time.Unix(newest, 0)
 }
 
-// missing is what is said of a class that does not exist.
+// missing is the message about a class that does not exist.
 func missing(ref *v1.NodeClassReference) string {
 	if ref == nil {
 		return "the pool names no class"

@@ -58,10 +58,10 @@ type Controller struct {
 	Log     logr.Logger
 	Batch   Batch
 	Options provision.Options
-	// Verdicts is told of every plan.
+	// Verdicts gets every plan.
 	Verdicts interface{ Decided(plan.Plan) }
-	// Passes is told of every decision that begins, and by what it returns of its end, and of every pass that has ended, and
-	// whether that did what it was to do; nil: no one is told.
+	// Passes is called when a decision begins, and what that returns when it ends; and after every pass, with whether the pass
+	// did what it was to do. It may be nil.
 	Passes interface {
 		Begin(controller, world string) (end func())
 		Ended(controller string, took time.Duration, ok bool)
@@ -71,7 +71,7 @@ type Controller struct {
 	told     told
 }
 
-// Listen has the controller told of changes. It must be called before the cluster's sources start.
+// Listen subscribes the controller to changes of the cluster state. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.triggers = make(chan Trigger, 1024)
 	c.Cluster.Listen(func(change cluster.Change) {
@@ -135,7 +135,7 @@ func (c *Controller) next(w Window) time.Duration {
 	return c.Now.Until(w.Due(c.Batch))
 }
 
-// teller tells of what broke here.
+// teller logs and counts what broke here.
 func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
 
 // needed reports whether a pod waits. A cluster state that cannot be taken is not known to have none.

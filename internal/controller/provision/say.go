@@ -7,7 +7,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/wording"
 )
 
-// told is what was logged of pods that wait, so that it is not said again while nothing changes.
+// told is what was logged of pods that wait, so that it is not logged again while nothing changes.
 type told struct {
 	refused map[string]string // the last refusal, by UID
 	relaxed map[[2]string]bool

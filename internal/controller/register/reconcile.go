@@ -35,7 +35,7 @@ func Spec() loop.Spec {
 type Pods interface {
 	// Opening says whether a node that has joined is to take pods now, which it does after patience at the latest.
 	Opening(node string, patience time.Duration) nominate.Opening
-	// Joined tells that a claim's machine has become a node.
+	// Joined is called when a claim's machine has become a node.
 	Joined(ctx context.Context, claim, node string)
 }
 

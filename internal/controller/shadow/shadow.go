@@ -1,4 +1,4 @@
-// Package shadow decides as the controllers do, beside the controller in charge of the cluster, and only tells of it.
+// Package shadow decides as the controllers do, beside the controller in charge of the cluster, and only logs what they would do.
 //
 // It says in log, journal, pages and metrics what would be bought and given
 // back, what was bought instead, and what the same pods would cost if all of
@@ -67,7 +67,7 @@ func Spec() loop.Spec {
 	}
 }
 
-// Controller decides and tells.
+// Controller decides and logs.
 type Controller struct {
 	Cluster *cluster.Cluster
 	Journal *journal.Journal
@@ -81,8 +81,8 @@ type Controller struct {
 	soon    chan struct{}   // a pod began to wait
 	later   chan struct{}   // anything else has changed
 	blind   time.Time       // since when it is not known what a pool may buy; zero: it is known
-	warned  bool            // that was told
-	said    map[string]bool // what was told of and still holds
+	warned  bool            // that was logged
+	said    map[string]bool // what was logged and still holds
 	contest contest
 	totaled time.Time // when all nodes were last looked at
 	grown   bool      // something was bought since
@@ -90,7 +90,7 @@ type Controller struct {
 	took    time.Duration
 }
 
-// Listen has the controller told of changes. It must be called before the cluster's sources start.
+// Listen subscribes the controller to changes of the cluster state. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.soon, c.later = make(chan struct{}, 1), make(chan struct{}, 1)
 	c.Cluster.Listen(func(change cluster.Change) {
@@ -137,7 +137,7 @@ func (c *Controller) Start(ctx context.Context) error {
 	}
 }
 
-// pass makes both decisions and tells of them. It returns when to look again
+// pass makes both decisions and logs them. It returns when to look again
 // although nothing happens.
 func (c *Controller) pass() time.Duration {
 	w := c.Cluster.World()
@@ -186,7 +186,7 @@ func (c *Controller) pass() time.Duration {
 func (c *Controller) waits(w *world.World) bool {
 	if !w.Blind() {
 		if c.warned {
-			c.grown = true // what was told without is not what it is
+			c.grown = true // what was logged before was made without some catalogue
 		}
 		c.blind, c.warned = time.Time{}, false
 		return false
@@ -244,10 +244,10 @@ func (c *Controller) make(e *journal.Entry) {
 	}
 }
 
-// moving is how the keys begin of what is told about moves.
+// moving is how the keys of what is logged about moves begin.
 const moving = "move "
 
-// tell logs what has become otherwise since the last decision, and of moves since the last one about these.
+// tell logs what has changed since the last decision, and of moves what has changed since the last decision about moves.
 func (c *Controller) tell(w *world.World, buy, back plan.Plan, moves bool) {
 	before := c.said
 	c.said = map[string]bool{}
@@ -290,7 +290,7 @@ func (c *Controller) tell(w *world.World, buy, back plan.Plan, moves bool) {
 	}
 }
 
-// total tells what the pools' nodes cost, and what would be bought for their
+// total logs what the pools' nodes cost, and what would be bought for their
 // pods and those that wait if none of them were there.
 func (c *Controller) total(w *world.World) {
 	nodes, cost := 0, money.Micro(0)

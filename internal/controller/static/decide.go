@@ -48,7 +48,7 @@ func lacks(p plan.Plan) map[world.PoolID]lack {
 	return out
 }
 
-// news are the pools that lack something else than was told.
+// news are the pools that lack something else than the last event about them said.
 func news(told map[world.PoolID]lack, p plan.Plan) []world.PoolID {
 	is := lacks(p)
 	var out []world.PoolID

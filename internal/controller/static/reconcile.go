@@ -1,6 +1,6 @@
 // Package static has machines of static pools bought and ended, so that each pool has as many as its replicas say.
 //
-// What is to be done is decided in engine/static; this carries it out, and tells pools what keeps them from their number.
+// What is to be done is decided in engine/static; this carries it out, and publishes on pools what keeps them from their number.
 package static
 
 import (
@@ -35,7 +35,7 @@ const (
 
 	pace     = time.Second      // the least time between two looks
 	failed   = 5 * time.Second  // until what could not be written is tried again
-	tellsPer = 15 * time.Minute // how often a pool is told what keeps it from its number
+	tellsPer = 15 * time.Minute // how often an event says what keeps a pool from its number
 )
 
 // Spec is what this controller touches.
@@ -63,7 +63,7 @@ type Controller struct {
 	told   map[world.PoolID]lack // what keeps pools from their number, as it was logged last
 }
 
-// Listen has the controller told of changes. It must be called before the cluster's sources start.
+// Listen subscribes the controller to changes of the cluster state. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.passes = loop.NewPasses(loop.Passes{Name: Name, Pace: pace, Now: c.Now, Panics: c.teller()})
 	c.told = map[world.PoolID]lack{}
@@ -120,7 +120,7 @@ func (c *Controller) decide(w *world.World) plan.Plan {
 	return e.Plan
 }
 
-// tell says to pools what keeps them from their number. What their own conditions say they are not told again.
+// tell publishes what keeps pools from their number, unless their own conditions say it.
 func (c *Controller) tell(ctx context.Context, p plan.Plan) {
 	fresh := news(c.told, p)
 	c.told = lacks(p)

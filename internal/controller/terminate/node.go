@@ -78,7 +78,7 @@ type Nodes struct {
 type leave struct {
 	tainted time.Time
 	drained bool
-	unsaid  func(*v1.NodeClaim) // what its claim is to be told of its machine that was ended
+	unsaid  func(*v1.NodeClaim) // writes to its claim that the machine was ended; nil: that is written
 }
 
 // Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
@@ -349,7 +349,7 @@ func (r *Nodes) end(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	return r.tellEnd(ctx, n, claim)
 }
 
-// tellEnd writes to the claim what it has not been told yet of its machine that was ended. Where another has written the claim
+// tellEnd writes to the claim that its machine was ended, unless that is written. Where another has written the claim
 // meanwhile the write is refused, and by the next look the machine may be gone and the node let go.
 func (r *Nodes) tellEnd(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim) error {
 	r.mu.Lock()

@@ -11,7 +11,7 @@ import (
 )
 
 // tellRefused says on a node or a claim why its machine cannot be ended. It goes
-// on being tried; what passes by itself, such as throttling, is told if it does not.
+// on being tried. What usually passes by itself, such as throttling, gets an event only if it lasts.
 func tellRefused(events *loop.Events, o client.Object, err error) {
 	if cloud.Lasts(err) {
 		events.Warning(o, "FailedTermination", "The machine cannot be ended: %v", err)
