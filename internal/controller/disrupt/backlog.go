@@ -27,7 +27,7 @@ func (b *backlog) holds(waiting int, now time.Time) bool {
 		*b = backlog{}
 		return false
 	}
-	if b.since.IsZero() || waiting <= b.least-b.least/10 || waiting >= 2*b.most {
+	if waiting <= b.least-b.least/10 || waiting >= 2*b.most { // as at the first look, before which there were none
 		b.least, b.since = waiting, now
 	}
 	b.most = max(b.most, waiting)

@@ -31,7 +31,7 @@ func Sheltered(w *world.World) (still, over []*world.Pod) {
 		}
 		for _, p := range at.Pods {
 			switch end, _ := p.ForbidsUntil(); {
-			case end == 0 || p.Terminating || p.Done: // it is for good, or not at all, or does not matter
+			case end == 0 || p.Terminating: // it is for good, or not at all, or does not matter
 			case w.At() < end:
 				still = append(still, p)
 			case w.At() < end+int64(lately/time.Second):

@@ -157,6 +157,7 @@ func TestEarly(t *testing.T) {
 		want   bool
 	}{
 		"Unnamed":   {"The machine may be that of the claim whose launch has no answer yet.", going, claims("aws:///a/i-0", ""), true},
+		"UnnamedOf": {"So it may, whichever other claims there are.", going, claims("", "aws:///a/i-0"), true},
 		"Named":     {"Its claim is known: what is to be done is done at once.", going, claims("aws:///a/i-1", ""), false},
 		"Foreign":   {"All claims have their machines: it is another cluster's.", going, claims("aws:///a/i-0"), false},
 		"Ending":    {"A claim that ends takes its machine with it, whichever that is.", going, ending, false},

@@ -188,7 +188,7 @@ func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
 	}
 	action, end := "NoAction", "The machine will be gone: its node is drained now"
 	switch {
-	case s.End && s.Force:
+	case s.Force: // it ends
 		action, end = "Terminate", "The machine is of no use any more: it is ended now"
 	case s.End && n.Forced:
 		action, end = "CordonAndDrain", "More than a fifth of the machines fail their checks: the cause is likely elsewhere, and the node drains in its own time"
