@@ -2,6 +2,7 @@ package observe
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
@@ -41,14 +42,22 @@ func NodePool(p *v1.NodePool) world.Pool {
 		n := int(*p.Spec.Replicas)
 		out.Replicas = &n
 	}
-	if t.Spec.NodeClassRef != nil {
-		out.Template = TemplateOf(*t.Spec.NodeClassRef, nil)
+	if ref := t.Spec.NodeClassRef; ref != nil {
+		out.Template, out.Labels = TemplateOf(*ref, nil), ofClass(t.Labels, *ref)
 	}
 	out.Requirements, _ = requirements(t.Spec.Requirements) // what cannot be read is among the pool's problems
 	out.NotReady = notReady(p)
 	if c := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy); c != nil && c.Status == "False" && c.ObservedGeneration == p.Generation {
 		out.Unhealthy = true
 	}
+	return out
+}
+
+// ofClass is the labels of a pool's nodes with the one that names their class, by which pods may choose.
+func ofClass(labels map[string]string, ref v1.NodeClassReference) map[string]string {
+	out := make(map[string]string, len(labels)+1)
+	maps.Copy(out, labels)
+	out[v1.LabelNodeClass(ref.Group, ref.Kind)] = ref.Name
 	return out
 }
 
@@ -146,7 +155,7 @@ func Provisioner(p *v1alpha5.Provisioner) world.Pool {
 	out := world.Pool{
 		ID:            world.PoolID{Kind: world.Provisioner, Name: p.Name},
 		Template:      TemplateOf(ClassOf(p), KubeletOf(p)),
-		Labels:        p.Spec.Labels,
+		Labels:        ofClass(p.Spec.Labels, ClassOf(p)),
 		Taints:        taints(p.Spec.Taints),
 		StartupTaints: taints(p.Spec.StartupTaints),
 		Deleting:      p.DeletionTimestamp != nil,
