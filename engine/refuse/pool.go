@@ -80,7 +80,9 @@ func labelWhys(p *market.Pool, pod *world.Pod) []*reason.Why {
 	reached := func(t world.NodeTerm) []*reason.Why { // a volume stays where it is
 		for _, r := range t.Labels {
 			if w := labelWhy(p, r); w != nil {
-				w.Hint = "let the pool offer " + strings.Join(r.Values, ", ")
+				if w.Hint = "let the pool offer " + strings.Join(r.Values, ", "); r.Key == label.Hostname {
+					w.Hint = "the disk was on that node: if it is gone for good, delete the claim of the volume"
+				}
 				return []*reason.Why{w}
 			}
 		}
@@ -155,6 +157,9 @@ func labelWhy(p *market.Pool, r label.Requirement) *reason.Why {
 		}
 	case p.Known[r.Key] || r.Negative():
 		return nil
+	case r.Key == label.Hostname && len(r.Values) > 0:
+		why.Detail = "asks for the node " + strings.Join(r.Values, " or ") + ", which no new node is called"
+		return why
 	default:
 		clash.Unknown = true
 		why.Hint = "add the label to the pool, or take the demand off the pod"

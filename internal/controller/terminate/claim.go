@@ -113,6 +113,7 @@ func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error
 		}
 		step = NextOfClaim(seen)
 	}
+	tellHeld(r.Events, c, nodes)
 	switch step {
 	case DeleteNodes:
 		if err := r.guard(ctx, nodes); err != nil {

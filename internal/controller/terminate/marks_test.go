@@ -1,6 +1,7 @@
 package terminate
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +52,25 @@ func TestOpen(t *testing.T) {
 	} {
 		if got := open(&corev1.Node{Spec: corev1.NodeSpec{Taints: tc.taints}}); got != tc.want {
 			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
+// Once a node is drained only what others have put there keeps it.
+func TestHeldBy(t *testing.T) {
+	now := metav1.Unix(1, 0)
+	for name, tc := range map[string]struct {
+		going      *metav1.Time
+		finalizers []string
+		want       []string
+	}{
+		"Others":   {&now, []string{"example.com/a", "example.com/b"}, []string{"example.com/a", "example.com/b"}},
+		"Draining": {&now, []string{"example.com/a", v1.Finalizer}, nil},
+		"Staying":  {nil, []string{"example.com/a"}, nil},
+		"None":     {&now, nil, nil},
+	} {
+		if got := heldBy(&corev1.Node{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.going, Finalizers: tc.finalizers}}); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
 }
