@@ -110,7 +110,7 @@ func (at *Place) satisfies(r label.Requirement) bool {
 	o, open := at.Open.Find(r.Key)
 	switch {
 	case !open:
-		return r.Negative()
+		return r.Negative() || r.Key == label.Hostname && at.Planned && r.Any()
 	case at.Sealed:
 		return !o.Not && (o.Present || r.Negative()) && !slices.ContainsFunc(o.Values, func(v string) bool { return !r.Has(v) })
 	}

@@ -120,6 +120,11 @@ func (r Requirement) Op() Op {
 // Negative reports whether a place without the key satisfies r.
 func (r Requirement) Negative() bool { return !r.Present && (r.Not || len(r.Values) == 0) }
 
+// Any reports whether every value will do, as long as there is one.
+func (r Requirement) Any() bool {
+	return r.Present && r.Not && len(r.Values) == 0 && r.Min == nil && r.Max == nil
+}
+
 // Impossible reports whether nothing satisfies r, neither a value nor absence.
 func (r Requirement) Impossible() bool { return r.Present && !r.Not && len(r.Values) == 0 }
 

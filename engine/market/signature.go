@@ -121,8 +121,8 @@ func (p *Pool) want(s label.Set) (w want, open, ok bool) {
 			if !r.Has(v) {
 				return w, open, false
 			}
-		case r.Key == label.Hostname:
-			if !r.Negative() {
+		case r.Key == label.Hostname: // which a new node has, and of which nothing else is known
+			if !r.Negative() && !r.Any() {
 				return w, open, false
 			}
 		case p.Known[r.Key]:

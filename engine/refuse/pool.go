@@ -155,7 +155,7 @@ func labelWhy(p *market.Pool, r label.Requirement) *reason.Why {
 		if len(q.Values) > 0 && !q.Not {
 			why.Hint = otherValueHint(p, r, q.Values)
 		}
-	case p.Known[r.Key] || r.Negative():
+	case p.Known[r.Key] || r.Negative() || r.Key == label.Hostname && r.Any():
 		return nil
 	case r.Key == label.Hostname && len(r.Values) > 0:
 		why.Detail = "asks for the node " + strings.Join(r.Values, " or ") + ", which no new node is called"

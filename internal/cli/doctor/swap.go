@@ -286,7 +286,7 @@ func ofLabels(buyers []buyer) []examine.Finding {
 	known := v1alpha5.WellKnownLabels()
 	for _, b := range buyers {
 		for _, r := range b.pool.Requirements {
-			if _, said := b.pool.Labels[r.Key]; !said && r.Present && r.Not && len(r.Values) == 0 && r.Min == nil && r.Max == nil && !slices.Contains(known, r.Key) {
+			if _, said := b.pool.Labels[r.Key]; !said && r.Any() && !slices.Contains(known, r.Key) {
 				out = append(out, examine.Finding{
 					Level: examine.Warning, Check: b.pool.ID.Kind + "/" + b.pool.ID.Name,
 					Says: fmt.Sprintf("its requirement %s Exists names no value: Karpenter gives nodes a random number for it, Tenon buys none for pods that select it", r.Key),
