@@ -2,8 +2,8 @@
 //
 // A node of ours without a claim is adopted first: it gets one. Whose it is says
 // the list of machines; a node's labels can be anyone's. Only then is a machine
-// that has neither claim nor node ended, and a claim whose machine is gone let go.
-// Both wait until two complete lists agree, for a machine with some time between
+// that has neither claim nor node ended, and a claim let go whose machine is gone,
+// or has lost its node for good. All wait until two complete lists agree, for a machine with some time between
 // them, and when much looks lost at once, nothing is ended or let go that the
 // cloud does not know to have ended: then more likely the list is wrong.
 package collect
@@ -59,17 +59,20 @@ type Verdict struct {
 	Lost     []*v1.NodeClaim               // those that missed it the last time as well
 	TooMany  bool                          // so many look lost that nothing is ended
 	TooFew   bool                          // so many claims miss their machine that the list proves nothing
+	Nodeless map[string]time.Time          // claims whose machine runs and whose node, which had joined, is not there, and since when
+	Deserted []*v1.NodeClaim               // those that have been without it for long enough
 	Strange  []*corev1.Node                // nodes that look like ours and have no machine of ours
 	Unsure   int                           // how many looks in a row a claim has missed its machine that the next look may decide about
 }
 
 // Judge compares a look with the one before.
 func Judge(s Seen, before Verdict) Verdict {
-	v := Verdict{Suspects: map[cloud.MachineID]time.Time{}, Missing: map[string]bool{}}
+	v := Verdict{Suspects: map[cloud.MachineID]time.Time{}, Missing: map[string]bool{}, Nodeless: map[string]time.Time{}}
 	o := v.owners(s)
 	v.strangers(s, o)
 	there := v.suspects(s, o, before)
 	v.lost(s, there, o.joined, before)
+	v.deserted(s, there, o.joined, before)
 	return v
 }
 
@@ -213,6 +216,40 @@ func (v *Verdict) lost(s Seen, there map[string]bool, joined map[string]*corev1.
 		default:
 			v.Missing[c.Name], v.Unsure = true, before.Unsure+1
 		}
+	}
+}
+
+// deserted finds claims whose machine runs although its node, which had joined, has been deleted: by a person who took its
+// finalizers off. The kubelet makes no new one, Kubernetes deletes the pods that were there, and no other pod can come. Where much looks
+// like that at once, nodes are more likely to have been lost in another way, and may be back.
+func (v *Verdict) deserted(s Seen, there map[string]bool, joined map[string]*corev1.Node, before Verdict) {
+	names := map[string]bool{}
+	for i := range s.Nodes {
+		names[s.Nodes[i].Name] = true
+	}
+	all := 0
+	var again []*v1.NodeClaim
+	for i := range s.Claims {
+		c := &s.Claims[i]
+		registered := c.Conditions().Get(v1.ConditionRegistered)
+		if !there[c.Status.ProviderID] || registered == nil || registered.Status != metav1.ConditionTrue {
+			continue
+		}
+		all++
+		if joined[c.Status.ProviderID] != nil || names[c.Status.NodeName] || c.DeletionTimestamp != nil || s.At.Sub(registered.LastTransitionTime.Time) < settled {
+			continue
+		}
+		since, known := before.Nodeless[c.Name]
+		if !known {
+			since = s.At
+		}
+		v.Nodeless[c.Name] = since
+		if s.At.Sub(since) >= listEvery {
+			again = append(again, c)
+		}
+	}
+	if !many(len(v.Nodeless), all) {
+		v.Deserted = again
 	}
 }
 

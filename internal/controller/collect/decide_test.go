@@ -109,6 +109,66 @@ func TestWhichMachinesEnd(t *testing.T) {
 	}
 }
 
+// A machine whose node has been deleted takes no pods, and costs.
+func TestWhichClaimsAreDeserted(t *testing.T) {
+	joined := func(c *v1.NodeClaim) {
+		c.Conditions().True(v1.ConditionRegistered, "", "", noon.Add(-time.Hour))
+		c.Status.NodeName = "node-m"
+	}
+	ms := []cloud.Machine{machine("m")}
+	for name, tc := range map[string]struct {
+		why  string
+		seen collect.Seen
+		want int
+	}{
+		"Deleted": {"Its node was there and is not.", collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m", joined)}}, 1},
+		"There":   {"It is there.", collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m", joined)}, Nodes: []corev1.Node{node("m")}}, 0},
+		"ByName": {
+			"It is there, and does not say of which machine.",
+			collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m", joined)}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Spec.ProviderID = "" })}},
+			0,
+		},
+		"Joining": {"It has not joined yet.", collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m")}}, 0},
+		"Gone":    {"The machine is gone: that is looked at in another way.", collect.Seen{Claims: []v1.NodeClaim{claim("m", joined)}}, 0},
+		"Ending":  {"So is one that ends.", collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Ending = true })}, Claims: []v1.NodeClaim{claim("m", joined)}}, 0},
+		"Going": {"Its claim goes already.", collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m", joined, func(c *v1.NodeClaim) {
+			c.DeletionTimestamp = &metav1.Time{Time: noon}
+		})}}, 0},
+		"New": {"It has joined just now, and may not be listed yet.", collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m", joined, func(c *v1.NodeClaim) {
+			c.Status.Conditions = nil
+			c.Conditions().True(v1.ConditionRegistered, "", "", noon.Add(-2*time.Minute))
+		})}}, 0},
+	} {
+		if got := twice(tc.seen); len(got.Deserted) != tc.want {
+			t.Errorf("%s: %s %d claims, want %d", name, tc.why, len(got.Deserted), tc.want)
+		}
+		tc.seen.At = noon
+		once := collect.Judge(tc.seen, collect.Verdict{})
+		tc.seen.At = noon.Add(2*time.Minute - time.Second)
+		if v := collect.Judge(tc.seen, once); len(once.Deserted)+len(v.Deserted) > 0 {
+			t.Errorf("%s: a claim is given up whose node has been away only just now", name)
+		}
+	}
+}
+
+// Where many nodes are not there at once none of their machines is given up: they may be back.
+func TestManyClaimsWithoutNodes(t *testing.T) {
+	for _, tc := range []struct{ lost, of, want int }{{4, 4, 4}, {5, 5, 0}, {5, 60, 5}, {6, 60, 0}} {
+		var s collect.Seen
+		for i := range tc.of {
+			id := fmt.Sprint("m", i)
+			s.Machines = append(s.Machines, machine(id))
+			s.Claims = append(s.Claims, claim(id, func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", noon.Add(-time.Hour)) }))
+			if i >= tc.lost {
+				s.Nodes = append(s.Nodes, node(id))
+			}
+		}
+		if got := len(twice(s).Deserted); got != tc.want {
+			t.Errorf("%d of %d: %d are given up, want %d", tc.lost, tc.of, got, tc.want)
+		}
+	}
+}
+
 // When much looks lost at once, the list is wrong, or this is another cluster.
 func TestManyLostMachinesAreNotEnded(t *testing.T) {
 	for _, tc := range []struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -149,6 +150,9 @@ func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) 
 		c.Log.Info("garbage collected cloudprovider instance", "provider-id", m.ProviderID)
 		errs = append(errs, c.Cloud.Terminate(ctx, m.ID)...)
 	}
+	for _, claim := range v.Deserted {
+		errs = append(errs, c.try(claim, func() error { return c.giveUp(ctx, claim) }))
+	}
 	errs = append(errs, c.name(ctx, claims.Items, nodes.Items))
 	return v, errors.Join(append(errs, c.letGo(ctx, v, at))...)
 }
@@ -194,6 +198,23 @@ func (c *Controller) letOneGo(ctx context.Context, claim *v1.NodeClaim, v Verdic
 		return nil
 	}
 	c.Log.Info("the machine of a nodeclaim is gone", "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID)
+	return c.Enact.Release(ctx, claim, enact.Collected)
+}
+
+// giveUp ends a claim whose node has been deleted while its machine runs, once the API server has been asked for that node.
+func (c *Controller) giveUp(ctx context.Context, claim *v1.NodeClaim) error {
+	var live client.Reader = c.Client
+	if c.Enact.Live != nil {
+		live = c.Enact.Live
+	}
+	var n corev1.Node
+	switch err := live.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, &n); {
+	case err == nil:
+		return nil
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("look for the node of nodeclaim %q: %w", claim.Name, err)
+	}
+	c.Log.Info("the node of a nodeclaim has been deleted and its machine runs: both are given up", "NodeClaim", claim.Name, "Node", claim.Status.NodeName, "provider-id", claim.Status.ProviderID)
 	return c.Enact.Release(ctx, claim, enact.Collected)
 }
 
