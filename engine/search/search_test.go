@@ -151,6 +151,26 @@ func TestPlace(t *testing.T) {
 			World: []string{small, "pool general", "node n1 cpu=2 memory=4Gi zone=a", "pod web x3 cpu=1"},
 			Want:  "n1: web-0 web-1\nsmall a on-demand: web-2",
 		},
+		"WhatIsThereInOrder": {
+			Why:   "Where there is room for all, machines are filled one after the other, so that some may stay empty.",
+			World: []string{small, "pool general", "node na cpu=8 memory=32Gi zone=a", "node nb cpu=8 memory=8Gi zone=a", "pod web x4 cpu=2 memory=2Gi"},
+			Want:  "na: web-0 web-1 web-2 web-3",
+		},
+		"WhatIsThereEvenly": {
+			Why:   "Where there is not, each gets pods by which its cores and its memory run out together: in order of names, three pods would be left.",
+			World: []string{small, "pool general", "node na cpu=8 memory=8Gi zone=a", "node nb cpu=8 memory=32Gi zone=a", "pod cores x4 cpu=2 memory=2Gi", "pod room x4 cpu=2 memory=8Gi", "pod web cpu=1"},
+			Want:  "na: cores-0 cores-1 cores-2 cores-3\nnb: room-0 room-1 room-2 room-3\nsmall a on-demand: web",
+		},
+		"WhatIsThereBeforeWhatComes": {
+			Why:   "A complete machine takes pods before one that is on its way, however much better that suits them.",
+			World: []string{small, "pool general", "node na cpu=2 memory=32Gi zone=a", "claim nb pool=general cpu=2 memory=4Gi zone=a", "pod web x2 cpu=1 memory=2Gi", "pod more x3 cpu=1 memory=2Gi priority=-1"},
+			Want:  "na: web-0 web-1\nnb: more-0 more-1\nsmall a on-demand: more-2",
+		},
+		"MemoryAlone": {
+			Why:   "Pods that ask for no cores go where there are fewest for the memory.",
+			World: []string{small, "pool general", "node na cpu=8 memory=8Gi zone=a", "node nb cpu=1 memory=8Gi zone=a", "pod cache x2 cpu=0 memory=4Gi priority=10", "pod web x5 cpu=2 memory=1Gi"},
+			Want:  "na: web-0 web-1 web-2 web-3\nnb: cache-0 cache-1\nsmall a on-demand: web-4",
+		},
 		"SpreadOverWhatIsThere": {
 			Why:   "The room that is there takes no more than the skew allows, and the rest goes to a new machine in the other zone.",
 			World: []string{small, "pool general", "node n1 cpu=2 memory=4Gi zone=a", "node nb cpu=10m memory=1Gi zone=b", "pod web x2 cpu=1 spread=zone:1"},
