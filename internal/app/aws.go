@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,7 +168,20 @@ func awsScheme() (*runtime.Scheme, error) {
 	return known, nil
 }
 
-// followClasses has catalogues rebuilt when a class changes, and classes read
+// sellsOther reports whether what a class sells may be another: it was edited, or
+// has found other reservations, which it looks for every minute.
+func sellsOther(was, is client.Object) bool {
+	if was.GetGeneration() != is.GetGeneration() {
+		return true
+	}
+	a, oka := was.(*awsv1.EC2NodeClass)
+	b, okb := is.(*awsv1.EC2NodeClass)
+	return oka && okb && !slices.EqualFunc(a.Status.CapacityReservations, b.Status.CapacityReservations, func(a, b awsv1.CapacityReservation) bool {
+		return a.ID == b.ID && a.State == b.State
+	})
+}
+
+// followClasses has catalogues rebuilt when a class changes or has found other reservations, and classes read
 // from the cache. Kinds that the API server does not have are passed over.
 func (p *parts) followClasses(ctx context.Context, served func(kind string) bool) error {
 	const where = "class"
@@ -189,7 +203,7 @@ func (p *parts) followClasses(ctx context.Context, served func(kind string) bool
 			UpdateFunc: p.cluster.Panics.HandleUpdate(where, func(was, is any) {
 				a, oka := was.(client.Object)
 				b, okb := is.(client.Object)
-				if !oka || !okb || a.GetGeneration() != b.GetGeneration() {
+				if !oka || !okb || sellsOther(a, b) {
 					changed(is)
 				}
 				if oka && okb && a.GetGeneration() != b.GetGeneration() {

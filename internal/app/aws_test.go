@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -42,5 +43,36 @@ func TestClassReadsAreNotHeldBack(t *testing.T) {
 	// By five a second it would be 38 seconds.
 	if took := time.Since(began); took > 20*time.Second { //nolint:forbidigo // as above
 		t.Errorf("200 classes were read in %s", took)
+	}
+}
+
+// A catalogue is made again for an edit of its class and for reservations that come, go or expire, and not for whatever else its status says.
+func TestWhatAClassSellsChanges(t *testing.T) {
+	class := func(generation int64, found ...awsv1.CapacityReservation) *awsv1.EC2NodeClass {
+		c := &awsv1.EC2NodeClass{Status: awsv1.EC2NodeClassStatus{CapacityReservations: found}}
+		c.Generation = generation
+		return c
+	}
+	one, expiring := awsv1.CapacityReservation{ID: "cr-1", State: "active"}, awsv1.CapacityReservation{ID: "cr-1", State: "expiring"}
+	told := class(1, one)
+	told.Status.InstanceProfile = "other"
+	tests := map[string]struct {
+		why     string
+		was, is client.Object
+		want    bool
+	}{
+		"Edit":      {"Its spec is another.", class(1), class(2), true},
+		"Found":     {"A reservation is there that was not.", class(1), class(1, one), true},
+		"Cancelled": {"A reservation is gone.", class(1, one), class(1), true},
+		"Expiring":  {"A block ends soon, and is of no use any more.", class(1, one), class(1, expiring), true},
+		"Status":    {"What else its status says decides nothing of what it sells.", class(1, one), told, false},
+		"Template":  {"AWSNodeTemplates have no reservations.", &awsv1alpha1.AWSNodeTemplate{}, &awsv1alpha1.AWSNodeTemplate{}, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := sellsOther(tc.was, tc.is); got != tc.want {
+				t.Errorf("%t: %s", got, tc.why)
+			}
+		})
 	}
 }
