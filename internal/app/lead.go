@@ -123,6 +123,9 @@ type fencedDriver struct {
 	fence *lead.Fence
 }
 
+// Behind is the driver itself, for what not every driver can.
+func (d fencedDriver) Behind() cloud.Driver { return d.Driver }
+
 // Launch is cloud.Driver's.
 func (d fencedDriver) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
 	if err := d.fence.Wait(ctx); err != nil {

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
 // A replica holds the Lease by its pod's name, also where the pod has no hostname of its own.
@@ -73,5 +76,27 @@ func TestLeasesAreAskedForTwice(t *testing.T) {
 				t.Errorf("%d after %q, want %d after %d: %s", answer.StatusCode, server.bodies, tc.want, tc.calls, tc.why)
 			}
 		})
+	}
+}
+
+// remembering is a driver that keeps something for templates, and of reservations.
+type remembering struct {
+	cloud.Driver
+
+	dropped []world.TemplateID
+	freed   int
+}
+
+func (d *remembering) Drop(id world.TemplateID) { d.dropped = append(d.dropped, id) }
+func (d *remembering) Freed()                   { d.freed++ }
+
+// What not every driver can is asked of it behind the fence as well, without which nothing runs.
+func TestTheFenceHidesNothing(t *testing.T) {
+	d := &remembering{}
+	c := cloud.New(cloud.Config{Driver: fencedDriver{Driver: d}})
+	c.Drop("template")
+	c.Freed()
+	if len(d.dropped) != 1 || d.freed != 1 {
+		t.Errorf("templates dropped: %q; told of machines of reservations that ended: %d times", d.dropped, d.freed)
 	}
 }

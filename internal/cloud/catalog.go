@@ -85,7 +85,7 @@ func (c *Cloud) Drop(id world.TemplateID) {
 	c.mu.Lock()
 	delete(c.templates, id)
 	c.mu.Unlock()
-	if d, ok := c.cfg.Driver.(dropper); ok {
+	if d, ok := able[dropper](c.cfg.Driver); ok {
 		d.Drop(id)
 	}
 }

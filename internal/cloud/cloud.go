@@ -296,12 +296,30 @@ func (c *Cloud) drawn(ctx context.Context, orders []Order, out []Outcome) {
 	c.poke()
 }
 
+// standsBefore is a driver that hands calls on to another.
+type standsBefore interface{ Behind() Driver }
+
+// able returns the first of a driver and those behind it that can do what not every one can.
+func able[T any](d Driver) (T, bool) {
+	for {
+		if x, ok := d.(T); ok {
+			return x, true
+		}
+		before, ok := d.(standsBefore)
+		if !ok {
+			var none T
+			return none, false
+		}
+		d = before.Behind()
+	}
+}
+
 // counter is a driver that knows what is left of reservations for a while, and can be told that it is more now.
 type counter interface{ Freed() }
 
 // Freed has all catalogues made again at once, because a machine of a reservation has ended: what it gives back is paid for.
 func (c *Cloud) Freed() {
-	if d, ok := c.cfg.Driver.(counter); ok {
+	if d, ok := able[counter](c.cfg.Driver); ok {
 		d.Freed()
 	}
 	c.mu.Lock()
