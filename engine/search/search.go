@@ -7,6 +7,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/solve/problem"
 )
 
@@ -64,7 +65,7 @@ func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (o
 	p.Shared = k.shared
 	p.Unproven = proof == nil || !proof.forced
 	if p.Steps == 0 {
-		p.Steps = min(max(pods*searchStepsPerPod, minSearchSteps), problem.DefaultSteps)
+		p.Steps = solve.Steps(pods, len(p.Items))
 	}
 	a := k.solveWishes(p, in)
 	k.Steps += a.Steps
@@ -79,12 +80,6 @@ func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (o
 	}
 	return out, back
 }
-
-// The search for a few pods is shorter than that for many.
-const (
-	searchStepsPerPod = 1_000
-	minSearchSteps    = 4_000_000
-)
 
 // buyAll opens the machines of the answer and puts the lots' pods on them. It
 // returns the pods of machines that would not keep their pool's minValues.

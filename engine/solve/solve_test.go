@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -36,17 +37,48 @@ func TestAnswerIsValid(t *testing.T) {
 func TestSlices(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		p := problems.Drawn(9, 9, rapid.Bool().Draw(t, "budgets")).Draw(t, "problem")
-		whole, sliced := Solve(p), inSlices(p, 3)
+		size := rapid.SampledFrom([]int{3, 8}).Draw(t, "size")
+		whole, sliced := Solve(p), inSlices(p, size)
 		for _, wrong := range problems.Check(p, sliced) {
 			t.Errorf("%s", wrong)
 		}
 		if leftOver(whole)+leftOver(sliced) == 0 && sliced.Bound > whole.Cost {
 			t.Errorf("the bound is %d, there is an answer of %d", sliced.Bound, whole.Cost)
 		}
-		if diff := cmp.Diff(sliced, inSlices(p, 3)); diff != "" {
+		if diff := cmp.Diff(sliced, inSlices(p, size)); diff != "" {
 			t.Errorf("the same problem has two answers: -first +second\n%s", diff)
 		}
 	})
+}
+
+// Each slice has a share of a class that needs a host for each of its items, or takes most: one slice alone would open hosts for it that it
+// has no other use for. Nothing is lost.
+func TestSlicesShareLargeClasses(t *testing.T) {
+	p := problem.Problem{}
+	for i := range 100 {
+		p.Items = append(p.Items, problem.Item{Name: fmt.Sprintf("small-%03d", i), Count: 1 + i%3, Need: []int64{100, int64(100 + i)}})
+	}
+	p.Items = append(p.Items,
+		problem.Item{Name: "apart", Count: 50, Need: []int64{1, 1}, PerHost: 1},
+		problem.Item{Name: "large", Count: 41, Need: []int64{1, 5000}})
+	parts := slicesOf(&p, 24)
+	count := make([]int, len(p.Items))
+	for _, part := range parts {
+		if len(part) > 24 {
+			t.Errorf("%d classes in a slice, want 24 at most", len(part))
+		}
+		for _, it := range part {
+			count[it.Item] += it.Count
+			if least := p.Items[it.Item].Count / len(parts); it.Item >= 100 && (it.Count < least || it.Count > least+1) {
+				t.Errorf("%d of %d items of %s in one of %d slices", it.Count, p.Items[it.Item].Count, p.Items[it.Item].Name, len(parts))
+			}
+		}
+	}
+	for i, n := range count {
+		if n != p.Items[i].Count {
+			t.Errorf("%d items of %s in all slices, want %d", n, p.Items[i].Name, p.Items[i].Count)
+		}
+	}
 }
 
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
