@@ -107,15 +107,19 @@ func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, a plan.Ask, reaso
 	return nil
 }
 
+// Uncached reads what no cache holds back.
+func (e *Enactor) Uncached() client.Reader {
+	if e.Live != nil {
+		return e.Live
+	}
+	return e.Client
+}
+
 // made reports whether the claim that has the name of c is c: it carries all that
 // c does, the pods that it is for among it. It may have been launched since. Then c becomes what was read.
 func (e *Enactor) made(ctx context.Context, c *v1.NodeClaim) bool {
-	var live client.Reader = e.Client
-	if e.Live != nil {
-		live = e.Live
-	}
 	var found v1.NodeClaim
-	if err := live.Get(ctx, client.ObjectKeyFromObject(c), &found); err != nil || found.DeletionTimestamp != nil {
+	if err := e.Uncached().Get(ctx, client.ObjectKeyFromObject(c), &found); err != nil || found.DeletionTimestamp != nil {
 		return false
 	}
 	if !holds(found.Labels, c.Labels) || !holds(found.Annotations, c.Annotations) {

@@ -232,7 +232,7 @@ func (v *Verdict) deserted(s Seen, there map[string]bool, joined map[string]*cor
 	for i := range s.Claims {
 		c := &s.Claims[i]
 		registered := c.Conditions().Get(v1.ConditionRegistered)
-		if !there[c.Status.ProviderID] || registered == nil || registered.Status != metav1.ConditionTrue {
+		if !there[c.Status.ProviderID] || c.Status.NodeName == "" || registered == nil || registered.Status != metav1.ConditionTrue {
 			continue
 		}
 		all++

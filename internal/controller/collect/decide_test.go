@@ -128,6 +128,7 @@ func TestWhichClaimsAreDeserted(t *testing.T) {
 			collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m", joined)}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Spec.ProviderID = "" })}},
 			0,
 		},
+		"Unnamed": {"Which node was its is not known, so the API server cannot be asked for it.", collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m", joined, func(c *v1.NodeClaim) { c.Status.NodeName = "" })}}, 0},
 		"Joining": {"It has not joined yet.", collect.Seen{Machines: ms, Claims: []v1.NodeClaim{claim("m")}}, 0},
 		"Gone":    {"The machine is gone: that is looked at in another way.", collect.Seen{Claims: []v1.NodeClaim{claim("m", joined)}}, 0},
 		"Ending":  {"So is one that ends.", collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Ending = true })}, Claims: []v1.NodeClaim{claim("m", joined)}}, 0},
@@ -158,7 +159,10 @@ func TestManyClaimsWithoutNodes(t *testing.T) {
 		for i := range tc.of {
 			id := fmt.Sprint("m", i)
 			s.Machines = append(s.Machines, machine(id))
-			s.Claims = append(s.Claims, claim(id, func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", noon.Add(-time.Hour)) }))
+			s.Claims = append(s.Claims, claim(id, func(c *v1.NodeClaim) {
+				c.Conditions().True(v1.ConditionRegistered, "", "", noon.Add(-time.Hour))
+				c.Status.NodeName = "node-" + id
+			}))
 			if i >= tc.lost {
 				s.Nodes = append(s.Nodes, node(id))
 			}

@@ -203,12 +203,8 @@ func (c *Controller) letOneGo(ctx context.Context, claim *v1.NodeClaim, v Verdic
 
 // giveUp ends a claim whose node has been deleted while its machine runs, once the API server has been asked for that node.
 func (c *Controller) giveUp(ctx context.Context, claim *v1.NodeClaim) error {
-	var live client.Reader = c.Client
-	if c.Enact.Live != nil {
-		live = c.Enact.Live
-	}
 	var n corev1.Node
-	switch err := live.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, &n); {
+	switch err := c.Enact.Uncached().Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, &n); {
 	case err == nil:
 		return nil
 	case !apierrors.IsNotFound(err):
