@@ -83,7 +83,7 @@ bench-peer: ## beside Karpenter's own code, some minutes: adds a line to docs/be
 
 bench-release: ## the same with all there is, an hour: writes docs/benchmarks.md as well
 	@go run ./tools/controlplane >/dev/null
-	@cd bench && go run . -seeds 3 -small 10 -judge 1000 -tiny 40 -races 20 -families 20 -beside 10 -beside-pods 1000 -solver 40 -out ../docs/benchmarks.md -history ../docs/benchmarks/history.md $(ARGS)
+	@cd bench && go run . -seeds 3 -small 10 -judge 1000 -tiny 40 -races 20 -families 20 -family-pods 1000,50000 -beside 10 -beside-pods 1000 -solver 40 -out ../docs/benchmarks.md -history ../docs/benchmarks/history.md $(ARGS)
 
 release: ## programs, image, charts and what they are made of, in dist: make release RELEASE=v0.1.0
 	@go run ./tools/release -version '$(or $(RELEASE),v0.0.0-dev)' -commit '$(shell git describe --always --abbrev=40 --dirty --exclude "*")' -date '$(shell git log -1 --format=%ct)' $(ARGS)

@@ -27,8 +27,12 @@ func (o *options) families(ctx context.Context, progress io.Writer) ([]report.Fa
 			continue
 		}
 		for pods := range strings.SplitSeq(o.familyPods, ",") {
+			worlds, err := o.drawn(pods)
+			if err != nil {
+				return nil, err
+			}
 			r := report.Family{Says: f.Says}
-			if err := child(ctx, &r, familyChild, "-scenario", f.Name, "-n", pods, "-families", strconv.Itoa(o.perFamily), "-steps", strconv.Itoa(o.steps)); err != nil {
+			if err := child(ctx, &r, familyChild, "-scenario", f.Name, "-n", pods, "-families", strconv.Itoa(worlds), "-steps", strconv.Itoa(o.steps)); err != nil {
 				return nil, err
 			}
 			r.Version = commit(ctx)
@@ -37,6 +41,21 @@ func (o *options) families(ctx context.Context, progress io.Writer) ([]report.Fa
 		}
 	}
 	return out, nil
+}
+
+// Of worlds of very many pods there are fewer, and so many at least.
+const (
+	manyPods    = 10_000
+	leastWorlds = 3
+)
+
+// drawn is how many worlds of so many pods are drawn.
+func (o *options) drawn(pods string) (int, error) {
+	n, err := strconv.Atoi(pods)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("-family-pods: %q is no number of pods: write numbers and commas, such as 1000,50000", pods)
+	}
+	return min(o.perFamily, max(o.perFamily*manyPods/n, leastWorlds)), nil
 }
 
 // family plans for the worlds of one family, as JSON.

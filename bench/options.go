@@ -86,7 +86,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.perSolved, "solver", 0, "small worlds of each of some families to hold against an independent solver, by python3 with scipy; without -out or -history these alone")
 	f.IntVar(&o.perBeside, "beside", 0, "worlds of each family to decide by both sides; without -out or -history these alone")
 	f.IntVar(&o.besidePods, "beside-pods", 300, "pods of each of these worlds")
-	f.StringVar(&o.familyPods, "family-pods", "1000", "numbers of pods of these worlds, separated by commas")
+	f.StringVar(&o.familyPods, "family-pods", "1000", "numbers of pods of these worlds, separated by commas; of more than 10,000 pods there are fewer worlds")
 	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
 
 	f.StringVar(&o.child, "child", "", "decide one world as this side and print the outcome; for the program itself")
