@@ -1,8 +1,6 @@
 package explain
 
 import (
-	"strings"
-
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -13,8 +11,12 @@ type Hold struct {
 	Code   reason.Code `json:"code"`
 	Pods   []string    `json:"pods,omitempty"` // because of which
 	Detail string      `json:"detail"`
-	Hint   string      `json:"hint,omitempty"`  // what would end it
-	Until  string      `json:"until,omitempty"` // when it ends by itself
+
+	// Outcome is what comes of the pods, where the hold is that they run there.
+	Outcome string `json:"outcome,omitempty"`
+
+	Hint  string `json:"hint,omitempty"`  // what would end it
+	Until string `json:"until,omitempty"` // when it ends by itself
 }
 
 // kept puts what keeps a machine into words; what several pods have in common is told once.
@@ -64,14 +66,5 @@ func kept(why *reason.Why) string {
 	return of.Said()
 }
 
-// single says of one pod what is said of several.
-var single = strings.NewReplacer("they are not moved", "it is not moved", "they can be moved", "it can be moved", "moving them", "moving it", "once these have places", "once it has a place")
-
 // use is how the text says that pods run there.
-func (h Hold) use() string {
-	detail := strings.TrimPrefix(h.Detail, hold.Used)
-	if len(h.Pods) == 1 {
-		detail = single.Replace(detail)
-	}
-	return are(len(h.Pods)) + " in use, and " + detail
-}
+func (h Hold) use() string { return are(len(h.Pods)) + " in use, and " + h.Outcome }

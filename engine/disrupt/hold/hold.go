@@ -177,7 +177,7 @@ func (b *Book) Words(p *world.Place, h Hold) (detail, hint string) {
 		r := b.Room(pool, plan.Empty)
 		return fmt.Sprintf("its pool's budgets let %d of %s go at once, and %d go already or are not ready", r.Allowed, amount.Count(r.Machines, "node"), r.Going), BudgetHint
 	case reason.InUse:
-		return Used + "only empty nodes are given back", ""
+		return Used + OnlyEmpty, ""
 	}
 	return string(h.Code), ""
 }

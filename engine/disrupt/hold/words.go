@@ -13,6 +13,9 @@ const BudgetHint = "wait, or widen spec.disruption.budgets"
 // Used is how it is said that pods run on a machine, before what comes of that.
 const Used = "pods run there, and "
 
+// OnlyEmpty is what comes of pods on a machine whose pool moves none.
+const OnlyEmpty = "only empty nodes are given back"
+
 // A Provisioner has its own fields for what a NodePool says by consolidateAfter
 // and consolidationPolicy; advice names those that the object has.
 
