@@ -6,7 +6,7 @@
 // drift.go what is no longer what its pool asks for, consolidate.go what could
 // go although pods run there. judge.go says how commands stand that have begun.
 //
-// What has begun is told by the objects of the cluster, and so is what it is
+// What has begun is read from the objects of the cluster, and so is what it is
 // for: package begun reads it from the World. What keeps machines is package hold,
 // the search for what costs less is package consolidate.
 package disrupt

@@ -179,7 +179,7 @@ func (d *decision) seat(whole []int, out []standing) {
 	}
 }
 
-// meant tells of pods that run where they are to go, as their nodes say: others would take their places otherwise.
+// meant reports pods that run where they are to go, as their nodes say: others would take their places otherwise.
 func meant(w *world.World, b begun.Begun) *world.World {
 	e := w.Edit()
 	for _, c := range b.Commands {

@@ -12,7 +12,7 @@ import (
 
 // replace has machines replaced by what is to be bought for their pods: nothing if they have
 // places elsewhere. What has drifted in static pools comes first: there a new machine is bought for each. Then what is too old, as it is
-// to go in any case, unless that goes as it is; then what else has drifted. What keeps others from being replaced is told.
+// to go in any case, unless that goes as it is; then what else has drifted. What keeps others from being replaced is reported.
 func (d *decision) replace() bool {
 	if d.options.Stay || d.options.Busy {
 		return false

@@ -15,7 +15,7 @@ import (
 )
 
 // The checker below shares no rule with the engine: it counts everything from
-// nothing for every question, as kube-scheduler's documentation tells it.
+// nothing for every question, as kube-scheduler's documentation describes it.
 
 // nodeInfo is a node as the checker sees it.
 type nodeInfo struct {
@@ -70,7 +70,7 @@ func (c *checker) add(s *nodeInfo) {
 func (c *checker) there() {
 	for _, m := range c.w.Places() {
 		if m.Node == nil {
-			continue // scenarios with claims on their way are told, not generated
+			continue // scenarios with claims on their way are written by hand, not generated
 		}
 		s := &nodeInfo{
 			name: m.Name(), labels: m.Node.Labels, taints: m.Node.Taints, room: m.Node.Allocatable, limits: c.attachments(m),
@@ -261,7 +261,7 @@ func byTerms(a, b *world.Pod) int {
 	return cmp.Or(cmp.Compare(len(a.Spread), len(b.Spread)), cmp.Compare(len(a.PodTerms), len(b.PodTerms)), byName(a, b))
 }
 
-// bindBy binds as many as it can in the order told, and returns the rest.
+// bindBy binds as many as it can in the order given, and returns the rest.
 func (c *checker) bindBy(target map[world.Key]*nodeInfo, order func(a, b *world.Pod) int) map[world.Key]*nodeInfo {
 	for {
 		var pods []*world.Pod

@@ -237,7 +237,7 @@ func stated(p *world.Pool, labels map[string]string) []world.Device {
 	return out
 }
 
-// equip sets what devices a node has: those that it tells of once it is complete, and before those that its pool
+// equip sets what devices a node has: those that it publishes once it is complete, and before those that its pool
 // states, of drivers for which it waits.
 func (c *checker) equip(s *nodeInfo, m *world.Place) {
 	if m.Claim == nil || m.Claim.Initialized {

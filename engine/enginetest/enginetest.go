@@ -1,4 +1,4 @@
-// Package enginetest turns text into Worlds and plans into text, so that the engine's behaviour is told in scenarios a person can read.
+// Package enginetest turns text into Worlds and plans into text, so that the engine's behaviour is written as scenarios that a person can read.
 package enginetest
 
 import (
@@ -56,7 +56,7 @@ func Options(d *datadriven.TestData) provision.Options {
 	return o
 }
 
-// plot writes the plan in as few words as tell it.
+// plot writes the plan in as few words as possible.
 func plot(p plan.Plan, full bool) string {
 	var b strings.Builder
 	for _, a := range p.New {

@@ -27,7 +27,7 @@ func sprinkle(t *rapid.T, lines []string, kind, name string, texts ...string) {
 	}
 }
 
-// Lines generates a World as the lines that tell it: small, and full of terms that meet. The corpus of plans is made
+// Lines generates a World as the lines that describe it: small, and full of terms that meet. The corpus of plans is made
 // of them, and what of pods, nodes and pools the rules look at is among what is drawn.
 func Lines() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {

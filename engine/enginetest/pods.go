@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// pod reads what a pod asks for. Its label app is its name unless told otherwise.
+// pod reads what a pod asks for. Its label app is its name unless the line says otherwise.
 func (a *args) pod(name string) world.Pod {
 	p := world.Pod{
 		Key: world.Key{Namespace: a.one("namespace", "default"), Name: name}, Node: a.one("node", ""), Nominated: a.one("nominated", ""),

@@ -14,7 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Scene is a World that is being told line by line.
+// Scene is a World that is built line by line.
 type Scene struct {
 	builder *world.Builder
 	catalog world.Catalog
@@ -26,7 +26,7 @@ func NewScene() *Scene {
 	return &Scene{builder: world.NewBuilder(), catalog: world.Catalog{Template: "t", Region: "r"}}
 }
 
-// World returns what has been told so far.
+// World returns what has been built so far.
 func (s *Scene) World() *world.World {
 	if err := s.builder.SetCatalog(s.catalog); err != nil {
 		panic(err) // Line refuses what the Builder would
@@ -34,7 +34,7 @@ func (s *Scene) World() *world.World {
 	return s.builder.Snapshot(s.now)
 }
 
-// Line adds one item, told as its kind, its name and key=value pairs:
+// Line adds one item, written as its kind, its name and key=value pairs:
 //
 //	type m5.large cpu=2 memory=8Gi price=0.096 spot=0.03 zones=a,b family=m5 attaches=ebs:27
 //	pool general weight=10 limit=cpu:10 taint=gpu:NoSchedule require=zone:In:a|b
@@ -49,7 +49,7 @@ func (s *Scene) World() *world.World {
 //	namespace default team=x
 //	now 600
 //
-// A field of which there is no word is told by its name in JSON with a dot before it: pod web cpu=1 .preempts=true
+// A field that has no word is written by its name in JSON with a dot before it: pod web cpu=1 .preempts=true
 // node n1 cpu=4 .created=300. Text after # is a remark.
 func (s *Scene) Line(line string) error {
 	line, _, _ = strings.Cut(line, "#")
@@ -76,7 +76,7 @@ func (s *Scene) Line(line string) error {
 		err = s.addClaim(a)
 	case "daemonset":
 		p := a.pod(a.name)
-		a.fail(a.tell(&p))
+		a.fail(a.setFields(&p))
 		err = s.builder.SetDaemonSet(world.DaemonSet{Key: p.Key, Pod: p})
 	case "namespace":
 		err = s.builder.SetNamespace(world.Namespace{Name: a.name, Labels: a.rest(nil)})
@@ -155,8 +155,8 @@ func (a *args) fail(err error) {
 	}
 }
 
-// tell sets the fields of an item that are told by their names.
-func (a *args) tell(item any) error {
+// setFields sets the fields of an item that are written by their names.
+func (a *args) setFields(item any) error {
 	for i, p := range a.pairs {
 		if name, ok := strings.CutPrefix(p[0], "."); ok {
 			a.used[i] = true
@@ -309,7 +309,7 @@ func (s *Scene) addType(a *args) error {
 		shape.Offers = append(shape.Offers, world.Offer{Zone: zones[0], CapacityType: label.Reserved, Reservation: id, Count: count})
 	}
 	shape.Labels = label.Exactly(a.rest(map[string]string{label.InstanceType: a.name, label.OS: "linux", label.Arch: a.one("arch", "amd64")}))
-	a.fail(a.tell(&shape))
+	a.fail(a.setFields(&shape))
 	s.catalog.Shapes = append(s.catalog.Shapes, shape)
 	return nil
 }
@@ -343,7 +343,7 @@ func (s *Scene) addPool(a *args) error {
 		p.Replicas = &n
 	}
 	p.Labels = a.rest(nil)
-	a.fail(a.tell(&p))
+	a.fail(a.setFields(&p))
 	return s.builder.SetPool(p)
 }
 
@@ -373,7 +373,7 @@ func (s *Scene) addNode(a *args) error {
 		labels[label.NodePool], labels[label.Initialized] = n.Pool.Name, a.one("initialized", "true")
 	}
 	n.Labels = a.rest(labels)
-	a.fail(a.tell(&n))
+	a.fail(a.setFields(&n))
 	return s.builder.SetNode(n)
 }
 
@@ -391,13 +391,13 @@ func (s *Scene) addClaim(a *args) error {
 	}
 	c.Drivers = a.all("driver")
 	c.Labels = a.rest(nil)
-	a.fail(a.tell(&c))
+	a.fail(a.setFields(&c))
 	return s.builder.SetClaim(c)
 }
 
 func (s *Scene) addPods(a *args) error {
 	first := a.pod(a.name)
-	a.fail(a.tell(&first))
+	a.fail(a.setFields(&first))
 	for i := range a.count {
 		p := first
 		if a.count > 1 {
@@ -416,7 +416,7 @@ func (s *Scene) addPods(a *args) error {
 	return nil
 }
 
-// sortRequirements is there for selectors told in any order.
+// sortRequirements is there for selectors written in any order.
 func sortRequirements(s label.Set) label.Set {
 	slices.SortFunc(s, func(a, b label.Requirement) int { return cmp.Compare(a.Key, b.Key) })
 	return s

@@ -16,7 +16,7 @@ const StageNow = 1_000_000
 
 // Stage is a Scene of a cluster in which nodes are to be given back. Nodes of
 // pools have joined an hour ago, and pools move pods at once, within any budget,
-// unless told otherwise.
+// unless a line says otherwise.
 type Stage struct {
 	Scene   *Scene
 	changes []change
@@ -25,25 +25,25 @@ type Stage struct {
 // NewStage returns a Stage with nothing in it.
 func NewStage() *Stage { return &Stage{Scene: NewScene()} }
 
-// change is what is told of one item beside what a scene tells.
+// change is what a line says of one item beside what a scene can.
 type change struct {
 	kind, name string
 	args       map[string]string
 }
 
-// Change tells of one item what a scene does not tell:
+// Change sets of one item what a scene cannot:
 //
 //	pool   after=SECONDS, budget=NODES[:REASON], policy=WhenEmpty|Balanced|Never, level=cautious|normal|eager
 //	node   quiet=SECONDS, since when nothing came or went; forbid, starting
 //	pod    forbid, cost=N
 //	guard  allowed=N app=APP
 //
-// A field of the pool, node or pod of which there is no word is told as in a Scene: node n1 .created=300.
+// A field of the pool, node or pod that has no word is written as in a Scene: node n1 .created=300.
 func (s *Stage) Change(kind, name string, args map[string]string) {
 	s.changes = append(s.changes, change{kind, name, args})
 }
 
-// World returns what has been told so far.
+// World returns what has been built so far.
 func (s *Stage) World() (*world.World, error) {
 	w := s.Scene.World()
 	b := w.Edit()
@@ -89,11 +89,11 @@ func settle(w *world.World, b *world.Builder) error {
 	return nil
 }
 
-// number is what is told of an amount; nothing told is 0.
+// number is an amount as a line writes it; absent is 0.
 func number(s string) int { n, _ := strconv.Atoi(s); return n }
 
-// tell sets the fields of an item that are told by their names.
-func (c change) tell(item any) error {
+// setFields sets the fields of an item that are written by their names.
+func (c change) setFields(item any) error {
 	for _, key := range slices.Sorted(maps.Keys(c.args)) {
 		if name, ok := strings.CutPrefix(key, "."); ok {
 			if err := setField(item, name, c.args[key]); err != nil {
@@ -110,7 +110,7 @@ func (c change) make(w *world.World, b *world.Builder) error {
 	switch c.kind {
 	case "pool":
 		p := *w.Pool(world.PoolID{Kind: world.NodePool, Name: c.name})
-		if s, told := c.args["after"]; told {
+		if s, given := c.args["after"]; given {
 			after := int64(number(s))
 			p.Disruption.EmptyAfter, p.Disruption.MoveAfter = &after, &after
 		}
@@ -131,7 +131,7 @@ func (c change) make(w *world.World, b *world.Builder) error {
 		case "Balanced":
 			p.Disruption.Balanced = true
 		}
-		if err := c.tell(&p); err != nil {
+		if err := c.setFields(&p); err != nil {
 			return err
 		}
 		return b.SetPool(p)
@@ -145,7 +145,7 @@ func (c change) make(w *world.World, b *world.Builder) error {
 		if _, starting := c.args["starting"]; starting {
 			claim.Initialized = false
 		}
-		if err := c.tell(&n); err != nil {
+		if err := c.setFields(&n); err != nil {
 			return err
 		}
 		if err := b.SetNode(n); err != nil {
@@ -155,7 +155,7 @@ func (c change) make(w *world.World, b *world.Builder) error {
 	case "pod":
 		p := *w.Pod(world.Key{Namespace: "default", Name: c.name})
 		p.Disruption.Forbidden, p.Disruption.DeletionCost = forbid, int32(number(c.args["cost"]))
-		if err := c.tell(&p); err != nil {
+		if err := c.setFields(&p); err != nil {
 			return err
 		}
 		return b.SetPod(p)

@@ -79,7 +79,7 @@ func (k *Placer) awaits(b *packing.Bin, x *packing.Pod) bool {
 }
 
 // lastPlaces is where the last plan had pods. Where no plan is remembered it is found in what
-// claims tell and pods were promised.
+// claims say and pods were promised.
 func (k *Placer) lastPlaces() map[world.Key]*packing.Bin {
 	out := map[world.Key]*packing.Bin{}
 	for _, b := range k.Existing {

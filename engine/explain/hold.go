@@ -19,7 +19,7 @@ type Hold struct {
 	Until string `json:"until,omitempty"` // when it ends by itself
 }
 
-// kept puts what keeps a machine into words; what several pods have in common is told once.
+// kept puts what keeps a machine into words; what several pods have in common is said once.
 func (e *Explainer) kept(p *world.Place, found []hold.Hold) []Hold {
 	out := []Hold{}
 	said := map[common]int{}

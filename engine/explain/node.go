@@ -188,7 +188,7 @@ func (e *Explainer) today(p *world.Place) *Today {
 	return t
 }
 
-// without decides as if a machine were gone, and tells what becomes of its pods.
+// without decides as if a machine were gone, and reports what becomes of its pods.
 func (e *Explainer) without(p *world.Place) *Without {
 	gone, err := suppose.Apply(e.world, suppose.WithoutNode(p.Name()))
 	if err != nil {

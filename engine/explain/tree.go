@@ -59,7 +59,7 @@ func objection(w *reason.Why, said string) string {
 	return text
 }
 
-// maxLineBytes is how many bytes the line of a refused pod has at most: the whole is told of the pod alone.
+// maxLineBytes is how many bytes the line of a refused pod has at most: the whole is shown for the pod alone.
 const maxLineBytes = 160
 
 // Briefly is what is against a pod, on one line of no more than maxLineBytes.

@@ -5,7 +5,7 @@
 // topology spread and pod affinity, is in package spread.
 //
 // A rule is a file here and a line in standing or filling, below. What is
-// bought, planned, emptied, told and checked at the end follows from that.
+// bought, planned, emptied, explained and checked at the end follows from that.
 package fit
 
 import (
@@ -16,12 +16,12 @@ import (
 // standing are the rules whose answer does not depend on the pods that are at the place.
 var standing = []*Rule{
 	{Name: "leaving", Why: Leaving, Allows: stays, Identity: none, Compiled: true},
-	{Name: "cordon", Why: Cordon, Allows: open, Identity: none, Compiled: true}, // taints tell the tolerations
+	{Name: "cordon", Why: Cordon, Allows: open, Identity: none, Compiled: true}, // the rule of taints has the tolerations in its identity
 	{Name: "taints", Why: Taints, Allows: tolerates, Identity: appendTolerations, Compiled: true},
 	{Name: "labels", Why: Labels, Allows: labelled, Identity: AppendSelection, Compiled: true},
 	{Name: "reach", Why: Reach, Allows: reaches, Identity: appendReach, Compiled: true},
 	{Name: "allocated", Why: Allocated, Concerns: hasDevices, Identity: appendDevices},
-	{Name: "equipped", Why: equipped, Concerns: hasDevices, Identity: none}, // the last one tells what claims ask for
+	{Name: "equipped", Why: equipped, Concerns: hasDevices, Identity: none}, // the last one has what claims ask for in its identity
 }
 
 // filling are the rules whose answer changes with the pods that are at the place.

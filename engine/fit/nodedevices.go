@@ -21,7 +21,7 @@ type NodeDevices struct {
 
 func hasDevices(p *world.Pod) bool { return len(p.Devices) > 0 }
 
-// appendDevices appends what the pod's resource claims ask for. Claims that others may share, or that have devices, tell themselves.
+// appendDevices appends what the pod's resource claims ask for. Claims that others may share, or that have devices, appear by name.
 func appendDevices(b []byte, p *world.Pod) []byte {
 	b = binary.AppendUvarint(b, uint64(len(p.Devices)))
 	for i := range p.Devices {

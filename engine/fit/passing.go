@@ -15,7 +15,7 @@ const (
 
 	// maxBlinkSeconds is how many seconds a complete machine may be out of reach before
 	// pods that were meant for it are planned for again, and how long its node may be
-	// told of later than its claim.
+	// seen later than its claim.
 	maxBlinkSeconds = 60
 )
 
@@ -46,7 +46,7 @@ func taintsOf(m *world.Place, now int64) []world.Taint {
 }
 
 // forming reports whether the machine belongs to a pool and has not been seen
-// complete yet. Its node is told so before its claim: one whose claim has only
+// complete yet. Its node shows it before its claim: one whose claim has only
 // just become complete, and which does not say so, is seen as it was some time ago.
 func forming(m *world.Place, now int64) bool {
 	if m.Claim != nil && (!m.Claim.Initialized || now-m.Claim.InitializedAt > maxBlinkSeconds) {

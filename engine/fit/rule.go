@@ -70,7 +70,7 @@ func (r *Rule) appendIdentity(b []byte, p *world.Pod) []byte {
 	return label.AppendText(label.AppendText(append(b, 1), p.Namespace), p.Name)
 }
 
-// none is the identity of a rule to which all pods are alike, or whose demands another rule tells.
+// none is the identity of a rule to which all pods are alike, or whose demands are in the identity of another rule.
 func none(b []byte, _ *world.Pod) []byte { return b }
 
 func appendTolerations(b []byte, p *world.Pod) []byte { return AppendTolerations(b, p.Tolerations) }

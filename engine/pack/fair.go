@@ -68,7 +68,7 @@ func (k *packer) unfair() bool {
 // An isolated pod keeps away from others by zone, or another domain beyond the
 // machine, and these others, which have no such term themselves, go wherever there
 // is room: soon they are in every zone and leave none to it, or it is in every
-// zone first and leaves none to them. It cannot be told beforehand whether that
+// zone first and leaves none to them. It cannot be known beforehand whether that
 // happens, so it is seen to afterwards: where one or the other found no place the
 // pods are packed again, and isolated ones choose theirs first, close together.
 

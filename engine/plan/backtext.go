@@ -186,14 +186,14 @@ func (t *backText) machine(g Give) string {
 // toldOnce are the machines that stay, without what is said of one a second
 // time: that an empty one is empty, beside what keeps it from going.
 func (p Plan) toldOnce() []Kept {
-	told := map[string]bool{}
+	named := map[string]bool{}
 	for _, k := range p.Kept {
 		if k.Reason == Empty {
-			told[k.Claim] = true
+			named[k.Claim] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(p.Kept), func(k Kept) bool {
-		return k.Reason != Empty && k.Why.Code == reason.Empty && told[k.Claim]
+		return k.Reason != Empty && k.Why.Code == reason.Empty && named[k.Claim]
 	})
 }
 

@@ -20,7 +20,7 @@ type blocked struct {
 	besides   []*reason.Why // what else is against the first of the machines
 }
 
-// maxMinValuesChecks is how many machines are asked at most whether they would keep minValues, which is slow to tell.
+// maxMinValuesChecks is how many machines are asked at most whether they would keep minValues, which is slow to work out.
 const maxMinValuesChecks = 8
 
 // boughtOut says why none of the machines that would do can be bought for the pod now.
@@ -159,7 +159,7 @@ func (k *refuser) within(p *market.Pool, x *packing.Pod, i int) bool {
 		!x.Class.Special
 }
 
-// limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine behind it counts.
+// limitWhy names a limit that is in the way, how much of it is used, and the least that a machine behind it counts.
 func (k *refuser) limitWhy(p *market.Pool, name string, least int64) *reason.Why {
 	limit, left := p.Limits.Value(name), p.Left.Value(name)
 	why := &reason.Why{

@@ -16,7 +16,7 @@ func Nodes(p *packing.Packing, x *packing.Pod) []*reason.Why {
 }
 
 // nodeWhys is what the machines that are there, on their way or planned have
-// against the pod; machines with the same objections are told together.
+// against the pod; machines with the same objections are grouped.
 func (k *refuser) nodeWhys(x *packing.Pod) []*reason.Why {
 	type lot struct {
 		first *packing.Bin

@@ -81,7 +81,7 @@ func (k *refuser) ruleWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
 // againstAll is what the rule has against the first of the pool's machines; nil if it has nothing against one of them.
 func (k *refuser) againstAll(r *fit.Rule, p *market.Pool, pod *world.Pod) *reason.Why {
 	var first *reason.Why
-	bare := false // the machine that is told of has no devices, of which the pod may want some
+	bare := false // the machine that the refusal names has no devices, of which the pod may want some
 	for _, t := range p.Types {
 		for i := t.First; i < t.Last; i++ {
 			why := r.Objection(pod, k.Market.At(i))

@@ -65,7 +65,7 @@ func effortOf(w *world.World, p *world.Place) effort {
 	return e
 }
 
-// lifetimeParts is into how many parts the life of a machine is divided: what is left of it is told in these.
+// lifetimeParts is into how many parts the life of a machine is divided: what is left of it is counted in these.
 const lifetimeParts = 1000
 
 // remaining is what evicting pods costs, the less the nearer their machine is to its age: they would soon have

@@ -270,7 +270,7 @@ func (o Offers) String() string {
 // Workload names what makes pods.
 type Workload struct{ Kind, Namespace, Name string }
 
-// hash is the label by which a Deployment tells the pods of its ReplicaSets apart.
+// hash is the label by which a Deployment distinguishes the pods of its ReplicaSets.
 const hash = "pod-template-hash"
 
 // owns reports whether a pod is the workload's, by the names that Kubernetes

@@ -49,7 +49,7 @@ func (y *Cluster) Where(i int) []int {
 	return out
 }
 
-// Move clears machines and puts their pods where told, as Where says it, buying
+// Move clears machines and puts their pods where asked, as Where says it, buying
 // once more what is named. It reports whether kube-scheduler could bind all of
 // them one after the other; if not, what was done is to be undone.
 func (y *Cluster) Move(machines []int, where [][]int) bool {

@@ -19,7 +19,7 @@ type Replacement struct {
 
 // Replace gives the pods of machine i other places, as package pack would: on machines that are there or on their way and, for what
 // finds none, on machines that are bought. What they take is not there for the machine that is replaced next. If one of
-// them finds no place everything stays as it was, and it is told which, and why.
+// them finds no place everything stays as it was, and which, and why, is reported.
 func (y *Cluster) Replace(i int) (Replacement, *reason.Why) {
 	k, known := y.k, len(y.bought)
 	mark := y.Mark()

@@ -31,14 +31,14 @@ func (y *Cluster) Room(i int) []int64 {
 	return room
 }
 
-// Sold calls tell with every type of machine that can be bought: what room it offers, and what it costs at least.
-func (y *Cluster) Sold(tell func(room []int64, price money.Micro)) {
+// Sold calls report with every type of machine that can be bought: what room it offers, and what it costs at least.
+func (y *Cluster) Sold(report func(room []int64, price money.Micro)) {
 	for _, p := range y.k.Market.Pools {
 		for _, t := range p.Types {
 			if !p.Sells([]*market.Type{t}, p.Offers) {
 				continue
 			}
-			tell(t.Room, y.k.Market.LeastWeight(t))
+			report(t.Room, y.k.Market.LeastWeight(t))
 		}
 	}
 }

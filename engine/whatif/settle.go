@@ -12,7 +12,7 @@ import (
 // many are still unplaced. If all is set it may end once it is known that one of them stays there.
 //
 // A pod goes where it takes least of what could be had there otherwise; several
-// such machines take turns in the order told. Pods that have to share a
+// such machines take turns in the order given. Pods that have to share a
 // machine go together, and a pod that others keep away is tried again as long as others find a place.
 func (y *Cluster) Settle(order *Order, all bool) int {
 	k, into := y.k, settler{y, order, all}

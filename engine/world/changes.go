@@ -99,7 +99,7 @@ func between[K comparable, V any](t table[K, V], before []*V) (set []*V, gone []
 	return set, gone
 }
 
-// resale is how a catalogue differs from the one before; nil if there was none, or it has to be told whole.
+// resale is how a catalogue differs from the one before; nil if there was none, or it has to be written whole.
 func resale(was, is *Catalog) *Resale {
 	if was == nil || len(was.Shapes) != len(is.Shapes) {
 		return nil

@@ -51,7 +51,7 @@ type (
 	author interface {
 		UserData() map[string]int
 	}
-	// observed tells of what it sends.
+	// observed records what it sends.
 	observed interface {
 		Observe(to func(access.Done))
 	}

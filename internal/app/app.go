@@ -136,7 +136,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		return nil, err
 	}
 	c = c.counted(metrics)
-	lock, hush, err := c.elected() // by the own clock, which tells when the computer has slept
+	lock, hush, err := c.elected() // by the own clock, which shows when the computer has slept
 	if err != nil {
 		return nil, err
 	}
@@ -559,7 +559,7 @@ func nodeLabels() []string {
 	return []string{label.Zone, label.Region, label.InstanceType, label.Arch, label.OS, label.CapacityType, label.NodePool, label.WindowsBuild}
 }
 
-// suffix is five letters by which claims of a pool are told apart.
+// suffix is five letters by which claims of a pool are distinguished.
 func suffix() string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789" // none that make words
 	b := make([]byte, 5)

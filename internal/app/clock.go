@@ -56,8 +56,8 @@ func apart(ahead time.Duration) string {
 type dates struct {
 	http.RoundTripper
 
-	now  clock.Now
-	tell func(clock.Gap)
+	now    clock.Now
+	report func(clock.Gap)
 }
 
 // RoundTrip is http.RoundTripper's.
@@ -66,7 +66,7 @@ func (d dates) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := d.RoundTripper.RoundTrip(r)
 	if answer != nil {
 		if at, bad := http.ParseTime(answer.Header.Get("Date")); bad == nil {
-			d.tell(clock.Compare(asked, d.now(), at))
+			d.report(clock.Compare(asked, d.now(), at))
 		}
 	}
 	return answer, err

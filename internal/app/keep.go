@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/web"
 )
 
-// keepJournal returns what decisions are kept in. It passes them on to what else keeps or tells them.
+// keepJournal returns what decisions are kept in. It passes them on to what else keeps or shows them.
 func (p *parts) keepJournal() (*journal.Journal, error) {
 	log := p.Log.WithName("journal")
 	p.feed = &record.Feed{Now: p.Now}

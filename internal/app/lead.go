@@ -166,7 +166,7 @@ func replaced(lock *lead.Lock) onEveryReplica {
 // errLost is what the manager says when the election of a leader has ended, which it does whenever the program ends.
 const errLost = "leader election lost"
 
-// Calm is a log in which the end of a program that was told to end is no error,
+// Calm is a log in which the end of a program that was asked to end is no error,
 // nor each try of a candidate to lead, of which there are some in a second.
 func Calm(log logr.Logger) logr.Logger {
 	if log.GetSink() == nil { // it discards everything

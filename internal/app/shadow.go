@@ -83,7 +83,7 @@ func (o readOnlyDriver) Learn(node, shape string, memory int64) {
 	}
 }
 
-// shadow adds what decides and tells, in the place of all that acts.
+// shadow adds what decides and reports, in the place of all that acts.
 func (p *parts) shadow() error {
 	c := &shadow.Controller{
 		Cluster: p.cluster, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.shadow"), Options: p.options(),

@@ -6,7 +6,7 @@ package clock
 
 import "time"
 
-// Now tells the time.
+// Now returns the time.
 type Now func() time.Time
 
 // Wall is the time of the machine. It is what a program runs on; tests pass

@@ -74,7 +74,7 @@ func (f *Followed) set(at time.Time) time.Duration {
 // Ahead is by how much the own clock is corrected.
 func (f *Followed) Ahead() time.Duration { return f.ahead }
 
-// Heard tells by how much Now is ahead of what is followed.
+// Heard says by how much Now is ahead of what is followed.
 func (f *Followed) Heard(g Gap) {
 	at, apart := f.own(), g.nearest(0)
 	set := f.set(at)

@@ -66,7 +66,7 @@ type shared struct {
 type entry struct {
 	template Template
 	version  string
-	why      string    // it sells nothing, as Withdraw was told
+	why      string    // it sells nothing, as Withdraw was given
 	next     time.Time // when it is due; zero: now
 	soldOut  time.Time // when an offer of it was last refused as sold out; zero: never
 	begun    int       // renewals
@@ -85,7 +85,7 @@ const (
 	methodDrift     = "IsDrifted"
 )
 
-// New returns a Cloud over a driver. It asks for nothing before it is told to.
+// New returns a Cloud over a driver. It asks for nothing before it is asked to.
 func New(cfg Config) *Cloud {
 	if cfg.Now == nil {
 		cfg.Now = clock.Wall
@@ -133,7 +133,7 @@ func (c *Cloud) call(ctx context.Context, method string, do func() error) error 
 		start := c.cfg.Now()
 		err := do()
 		c.cfg.Metrics.Observe(metric.CloudDuration, c.cfg.Now.Since(start).Seconds(), c.caller, method, c.cfg.Provider)
-		c.tell(ctx, method, start, err)
+		c.report(ctx, method, start, err)
 		if err == nil {
 			return nil
 		}
@@ -145,8 +145,8 @@ func (c *Cloud) call(ctx context.Context, method string, do func() error) error 
 	}
 }
 
-// tell tells of calls that fail for long. One that was called off says nothing of the cloud.
-func (c *Cloud) tell(ctx context.Context, method string, began time.Time, err error) {
+// report logs calls that fail for long. One that was called off says nothing of the cloud.
+func (c *Cloud) report(ctx context.Context, method string, began time.Time, err error) {
 	if err != nil && ctx.Err() != nil {
 		return
 	}
@@ -314,7 +314,7 @@ func able[T any](d Driver) (T, bool) {
 	}
 }
 
-// counter is a driver that knows what is left of reservations for a while, and can be told that it is more now.
+// counter is a driver that knows what is left of reservations for a while, and can be informed that it is more now.
 type counter interface{ Freed() }
 
 // Freed has all catalogues made again at once, because a machine of a reservation has ended: what it gives back is paid for.

@@ -33,7 +33,7 @@ type Driver interface {
 	// one for a while after it has ended. An id that the provider could not have
 	// given belongs to no machine.
 	Find(ctx context.Context, providerIDs []string) ([]Machine, error)
-	// Complete returns machines that List or Find returned with what Launch tells
+	// Complete returns machines that List or Find returned with what Launch returns
 	// beside that: what follows from their template, such as labels, annotations
 	// and capacity. With an error it fills in what it can without the template.
 	Complete(ctx context.Context, t Template, machines []Machine) ([]Machine, error)
@@ -103,7 +103,7 @@ type Machine struct {
 	Name         string // the node's name, if it is known before the node joins
 	Shape        string
 	Zone         string
-	ZoneID       string // the zone's name that is the same in all accounts; empty: it is not told
+	ZoneID       string // the zone's name that is the same in all accounts; empty: it is not known
 	CapacityType string
 	Image        string
 	Reservation  string

@@ -42,7 +42,7 @@ func find(t *testing.T, s Stage) {
 		}
 		for _, m := range found {
 			if m.ID == "" || m.Shape == "" || m.Zone == "" || m.Order != "one" || m.Unlisted != "" || m.Foreign != "" {
-				t.Errorf("%s: a machine is told as %+v", name, m)
+				t.Errorf("%s: a machine is returned as %+v", name, m)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func findStripped(t *testing.T, s Stage) {
 		t.Fatalf("it runs, and found is %v, %v", ids(found), err)
 	}
 	if !strings.Contains(found[0].Unlisted, "tag") || found[0].Foreign != "" {
-		t.Errorf("why it is not listed is told as %q, and whose it is as %q", found[0].Unlisted, found[0].Foreign)
+		t.Errorf("why it is not listed is said to be %q, and whose it is %q", found[0].Unlisted, found[0].Foreign)
 	}
 	if errs := d.Terminate(t.Context(), []cloud.MachineID{found[0].ID}); errs[0] != nil {
 		t.Errorf("end it: %v", errs[0])
@@ -104,7 +104,7 @@ func findDisturbed(t *testing.T, s Stage) {
 	}
 }
 
-// complete wants machines that a new process finds in a list to be told as they
+// complete wants machines that a new process finds in a list to be described as they
 // were when they were bought: all that their claims are to show.
 func complete(t *testing.T, s Stage) {
 	d := s.Start()
@@ -126,7 +126,7 @@ func complete(t *testing.T, s Stage) {
 	}
 	for i, m := range bought.Machines {
 		if diff := cmp.Diff(shown(m), shown(got[i])); diff != "" {
-			t.Errorf("%s is told otherwise than when it was bought: -bought +found\n%s", m.ID, diff)
+			t.Errorf("%s is described otherwise than when it was bought: -bought +found\n%s", m.ID, diff)
 		}
 		why, err := again.Drift(t.Context(), got[i], s.Template)
 		if why != (cloud.Drifted{}) || err != nil {
@@ -143,7 +143,7 @@ func shown(m cloud.Machine) map[string]any {
 	}
 }
 
-// completeBroken wants what a machine itself shows to be told although its class cannot be used.
+// completeBroken wants what a machine itself shows to be returned although its class cannot be used.
 func completeBroken(t *testing.T, s Stage) {
 	d := s.Start()
 	o := s.Order("one", 1, label.OnDemand)

@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// launch wants as many machines as were ordered, each told in full.
+// launch wants as many machines as were ordered, each described in full.
 func launch(t *testing.T, s Stage) {
 	d := s.Start()
 	o := s.Order("one", 3, label.OnDemand)
@@ -29,7 +29,7 @@ func launch(t *testing.T, s Stage) {
 		case m.Labels[label.InstanceType] != m.Shape, m.Labels[label.Zone] != m.Zone, m.Labels[label.CapacityType] != m.CapacityType:
 			t.Errorf("the labels of %s in %s are %v", m.Shape, m.Zone, m.Labels)
 		case len(m.Capacity) == 0 || !o.Requests.Fits(m.Allocatable):
-			t.Errorf("%s is told to give %v of %v", m.Shape, m.Allocatable, m.Capacity)
+			t.Errorf("%s is said to give %v of %v", m.Shape, m.Allocatable, m.Capacity)
 		case m.Tags["purpose"] != "law":
 			t.Errorf("the order's tags are not on the machine: %v", m.Tags)
 		}
@@ -90,7 +90,7 @@ func manyOrders(t *testing.T, s Stage) {
 		}
 	}
 	if got := len(s.Running()); got != len(seen) {
-		t.Errorf("%d machines run, %d were told of", got, len(seen))
+		t.Errorf("%d machines run, %d were returned", got, len(seen))
 	}
 	if out := d.Launch(t.Context(), nil); len(out) != 0 {
 		t.Errorf("no orders gave %v", out)
@@ -107,7 +107,7 @@ func lostAnswer(t *testing.T, s Stage) {
 		s.Fault(Buy, Lose, times)
 		out := one(t.Context(), d, o)
 		if out.Err != nil && len(out.Machines) > 0 {
-			t.Errorf("it is not known what was bought, and yet part is told: %v", ids(out.Machines))
+			t.Errorf("it is not known what was bought, and yet part is returned: %v", ids(out.Machines))
 		}
 		s.Fault(Buy, Lose, 0)
 		out = settled(t, d, o)
@@ -196,7 +196,7 @@ func spotSoldOut(t *testing.T, s Stage) {
 	if len(none.Refused) == 0 || slices.ContainsFunc(none.Refused, func(o cloud.Offer) bool {
 		return !slices.Contains(s.Menu, o.Shape) || o.Zone == "" || o.CapacityType != label.Spot
 	}) {
-		t.Errorf("spot of every shape of the menu is refused, and what is told to be is %v", none.Refused)
+		t.Errorf("spot of every shape of the menu is refused, and what is reported as refused is %v", none.Refused)
 	}
 	o := s.Order("either", 2, label.Spot, label.OnDemand)
 	out := settled(t, s.Start(), o)
@@ -288,7 +288,7 @@ func crashAfterSoldOut(t *testing.T, s Stage) {
 	whole(t, s, o, settled(t, s.Start(), o))
 }
 
-// hidden wants machines that are not shown yet to be told of, and not to be bought again.
+// hidden wants machines that are not shown yet to be returned, and not to be bought again.
 func hidden(t *testing.T, s Stage) {
 	s.Hide(5 * time.Second)
 	d := s.Start()
@@ -297,7 +297,7 @@ func hidden(t *testing.T, s Stage) {
 	whole(t, s, o, first)
 	for _, m := range first.Machines {
 		if m.ProviderID == "" || m.Zone == "" || m.Shape == "" || len(m.Labels) == 0 {
-			t.Errorf("a machine that is not shown yet is told without what the answer said: %+v", m)
+			t.Errorf("a machine that is not shown yet is returned without what the answer said: %+v", m)
 		}
 	}
 	whole(t, s, o, one(t.Context(), d, o))
@@ -316,7 +316,7 @@ func crashWhileHidden(t *testing.T, s Stage) {
 	d := s.Start()
 	first := one(t.Context(), d, o)
 	if first.Err != nil && len(first.Machines) > 0 && cloud.CodeOf(first.Err) != cloud.Capacity {
-		t.Errorf("part of what may be more was told: %v, %v", ids(first.Machines), first.Err)
+		t.Errorf("part of what may be more was returned: %v, %v", ids(first.Machines), first.Err)
 	}
 	whole(t, s, o, settled(t, d, o))
 }

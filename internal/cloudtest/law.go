@@ -188,6 +188,6 @@ func only(t *testing.T, s Stage, machines []cloud.Machine) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(want, got) {
-		t.Fatalf("the driver told of %v, there are %v", want, got)
+		t.Fatalf("the driver returned %v, there are %v", want, got)
 	}
 }

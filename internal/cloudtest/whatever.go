@@ -37,7 +37,7 @@ func whatever(t *testing.T, s Stage) {
 	}
 }
 
-// tumble sends an order several times while things go wrong, and tells what it did.
+// tumble sends an order several times while things go wrong, and reports what it did.
 func tumble(t *testing.T, s Stage, o cloud.Order, dice *rand.Rand, had int) []string {
 	t.Helper()
 	d := s.Start()

@@ -66,7 +66,7 @@ func (c *Cluster) Ended(claim, why string, soldOut bool) {
 	}
 }
 
-// Mended says that a class has changed, told as group, kind and name: what was learnt of
+// Mended says that a class has changed, named by group, kind and name: what was learnt of
 // purchases from it says nothing about the next one.
 func (c *Cluster) Mended(class string) {
 	c.update(func() []Change {

@@ -53,7 +53,7 @@ type Change struct {
 
 // Cluster is the live state. Its methods may be called from several goroutines.
 type Cluster struct {
-	// Panics is told of bugs that an object, or a listener, meets. It is set before
+	// Panics reports bugs that an object, or a listener, meets. It is set before
 	// the first source starts, if at all.
 	Panics panics.Teller
 
@@ -125,7 +125,7 @@ func New(now clock.Now, sources ...string) *Cluster {
 // lock. It must be called before the first source starts.
 func (c *Cluster) Listen(f func(Change)) { c.listeners = append(c.listeners, f) }
 
-// update changes the cluster state under the lock and then tells the listeners. What
+// update changes the cluster state under the lock and then notifies the listeners. What
 // panics while the cluster state changes is the caller's to catch: the cluster state stays in use.
 func (c *Cluster) update(do func() []Change) {
 	for _, change := range c.change(do) {
@@ -144,7 +144,7 @@ func (c *Cluster) change(do func() []Change) []Change {
 	return changes
 }
 
-// notify tells every listener. One that breaks misses this change, and only that;
+// notify calls every listener. One that breaks misses this change, and only that;
 // the others hear of it.
 func (c *Cluster) notify(change Change) {
 	for _, f := range c.listeners {
@@ -242,7 +242,7 @@ func (c *Cluster) snapshot() (w *world.World, learnt bool) {
 	return c.last, learnt
 }
 
-// tell tells the listeners that something was learnt of purchases.
+// tell notifies the listeners that something was learnt of purchases.
 func (c *Cluster) tell(learnt bool) {
 	if learnt {
 		c.notify(Change{Kind: Backoff})

@@ -16,7 +16,7 @@ import (
 // allocating are the kinds by which pods ask for devices; watched where these are planned for.
 var allocating = []string{"resourceclaims", "deviceclasses", "resourceslices"}
 
-// devices are what objects say of devices, and what of it pods, nodes and pools were told last.
+// devices are what objects say of devices, and what of it pods, nodes and pools were given last.
 type devices struct {
 	book *device.Book // nil: devices are not planned for
 	told device.Joined
@@ -90,7 +90,7 @@ func (c *Cluster) unwish(k world.Key) {
 	}
 }
 
-// settleDevices tells pods, nodes and pools what has changed for them. The lock is held.
+// settleDevices gives pods, nodes and pools what has changed for them. The lock is held.
 func (c *Cluster) settleDevices() {
 	if c.devices.book == nil {
 		return

@@ -28,7 +28,7 @@ var own = []string{
 // shared are the kinds whose objects reconcilers read as well; the manager's cache watches them.
 var shared = []string{"nodes", "nodeclaims", "nodepools"}
 
-// The sources that are only there where New was told of them.
+// The sources that are only there where New was given them.
 const (
 	Provisioners = "provisioners"
 	Overlays     = "nodeoverlays"

@@ -34,7 +34,7 @@ func (e *Enactor) Ask(ctx context.Context, asks []plan.Ask, reason string) (map[
 	return e.ask(ctx, asks, reason, nil)
 }
 
-// Replace is Ask for machines that take the pods of others, which are told by
+// Replace is Ask for machines that take the pods of others, which are named by
 // the names of their claims. The new claims carry them, so that a process that comes
 // next knows what they are for.
 func (e *Enactor) Replace(ctx context.Context, asks []plan.Ask, reason string, others []string) error {

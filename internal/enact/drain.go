@@ -127,7 +127,7 @@ func (e *Evictor) Evict(ctx context.Context, node *corev1.Node, pods []*world.Po
 	})
 }
 
-// evictOne asks one pod to leave, and tells what came of it.
+// evictOne asks one pod to leave, and reports what came of it.
 func (e *Evictor) evictOne(ctx context.Context, node *corev1.Node, p *world.Pod, reason string) {
 	err := e.evict(ctx, p)
 	code := "200"

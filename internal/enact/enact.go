@@ -49,7 +49,7 @@ type Enactor struct {
 	rest      rest
 }
 
-// teller tells of objects that break our code. Of many that are written or told of in one pass
+// teller reports objects that break our code. Of many that are written or reported in one pass
 // each is tried by itself: a pass that ended with the first would end there again and again.
 func (e *Enactor) teller() panics.Teller { return panics.Teller{Log: e.Log, Metrics: e.Metrics} }
 

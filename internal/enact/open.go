@@ -92,7 +92,7 @@ func shows(w *world.World, pods []world.Key, node string) bool {
 }
 
 // fills are the pods that are on their way to each machine: as the last plan
-// says, or, as long as there is none, as the claims tell.
+// says, or, as long as there is none, as the claims say.
 func (t *Targets) fills(w *world.World) []plan.Fill {
 	t.mu.Lock()
 	defer t.mu.Unlock()

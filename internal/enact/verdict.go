@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/wording"
 )
 
-// refusedEvery is how often a pod that stays refused is told so.
+// refusedEvery is how often a pod that stays refused gets the event again.
 const refusedEvery = 5 * time.Minute
 
 // Tell publishes the verdict on every pod of a plan. made are the claims of its asks by the ask's name.
@@ -40,9 +40,9 @@ func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
 	}
 }
 
-// unmade tells the pods of an ask that its claim could not be made, as when an
+// unmade records on the pods of an ask that its claim could not be made, as when an
 // admission webhook refuses it. The name of the claim, which is another at each
-// try, is left out, so that the same cause is told once.
+// try, is left out, so that the same cause is recorded once.
 func (e *Enactor) unmade(w *world.World, a plan.Ask, c *v1.NodeClaim, err error) {
 	why := err.Error()
 	if c != nil {
@@ -55,7 +55,7 @@ func (e *Enactor) unmade(w *world.World, a plan.Ask, c *v1.NodeClaim, err error)
 	}
 }
 
-// Named tells the pods on their way to a Provisioner's claim the name of its
+// Named records on the pods on their way to a Provisioner's claim the name of its
 // node, which is known as soon as the machine is. Those of a NodePool were told
 // the claim's.
 func (e *Enactor) Named(c *v1.NodeClaim, node string) {

@@ -4,7 +4,7 @@
 // aggregation layer does: it forwards what is asked of an API group, and
 // proves by a certificate that the headers with the caller's name are its own.
 // A caller that may list the pods of all namespaces is shown everything; others are
-// told the names of pods in namespaces of which they may list the pods, and
+// shown the names of pods in namespaces of which they may list the pods, and
 // the rest under made-up names.
 package extension
 
@@ -50,7 +50,7 @@ const atOnce = 2
 type Config struct {
 	Client client.Client                // creates SubjectAccessReviews, and reads one ConfigMap
 	Next   func() (journal.Entry, bool) // what would be decided of now; false while this process does not decide
-	Pages  http.Handler                 // for what only those are told who may read everything
+	Pages  http.Handler                 // for what only those are shown who may read everything
 	Leader func() string                // the replica that decides, as NAMESPACE/NAME, if it is another one; may be nil
 	Now    clock.Now
 }
@@ -82,7 +82,7 @@ func Handler(c Config) http.Handler {
 	return mux
 }
 
-// callerKey is where a request keeps who asks, for those who are not told everything.
+// callerKey is where a request keeps who asks, for those who are not shown everything.
 type callerKey struct{}
 
 type site struct {

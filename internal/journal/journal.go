@@ -75,7 +75,7 @@ type Journal struct {
 
 	keep    int
 	release string
-	also    func(Entry) // told of every entry; may be nil
+	also    func(Entry) // receives every entry; may be nil
 
 	mu      sync.Mutex
 	entries []Entry  // oldest first

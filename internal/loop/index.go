@@ -87,7 +87,7 @@ func NodesAt(ctx context.Context, c client.Reader, providerID string) ([]corev1.
 }
 
 // Mapped has a controller look at the objects that f makes of one that changed. One
-// that breaks f is told of and passed over: it is looked at again with its next
+// that breaks f is reported and passed over: it is looked at again with its next
 // change, and the informer, which would end the process, goes on.
 func Mapped(told panics.Teller, f handler.MapFunc) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (out []reconcile.Request) {

@@ -74,7 +74,7 @@ func (s *Set) Observe(name string, value float64, labels ...string) {
 	s.use(name, labels, func(c *series, labels []string) { c.observers.WithLabelValues(labels...).Observe(max(value, 0)) })
 }
 
-// ObserveOf is Observe of what a trace tells more of: a histogram keeps its id beside the value. Without an id, and of
+// ObserveOf is Observe of what a trace says more of: a histogram keeps its id beside the value. Without an id, and of
 // a summary, it is Observe.
 func (s *Set) ObserveOf(trace, name string, value float64, labels ...string) {
 	s.use(name, labels, func(c *series, labels []string) {

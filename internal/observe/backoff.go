@@ -22,7 +22,7 @@ const (
 	backoffTail = "; the next is asked for at %s at the earliest"
 )
 
-// BackoffText tells a pool's back-off for its condition, from which a process
+// BackoffText writes a pool's back-off for its condition, from which a process
 // that comes after this one reads it again.
 func BackoffText(b *world.Backoff) string {
 	return fmt.Sprintf(backoffHead, b.Times, stamp(b.Last)) + b.Why + fmt.Sprintf(backoffTail, stamp(b.Until()))
@@ -30,7 +30,7 @@ func BackoffText(b *world.Backoff) string {
 
 func stamp(at int64) string { return time.Unix(at, 0).UTC().Format(time.RFC3339) }
 
-// BackoffOf is the back-off that a pool's conditions tell, without its pool; nil if they tell none.
+// BackoffOf is the back-off that a pool's conditions hold, without its pool; nil if they hold none.
 func BackoffOf(conditions []metav1.Condition) *world.Backoff {
 	for _, c := range conditions {
 		if c.Type != ConditionBackOff || c.Status != metav1.ConditionTrue {

@@ -21,7 +21,7 @@ import (
 //   - it is being deleted in the foreground: the garbage collector deletes its pods first.
 //
 // A Job that is deleted in the background is gone before its pods are, and one that is
-// deleted with orphans leaves them: nothing can be told from either. Other finalizers
+// deleted with orphans leaves them: nothing can be concluded from either. Other finalizers
 // hold the Job up, and its pods may go on meanwhile.
 func JobEnds(j *batchv1.Job) bool {
 	if j.DeletionTimestamp != nil && slices.Contains(j.Finalizers, metav1.FinalizerDeleteDependents) {

@@ -39,7 +39,7 @@ type PersistentVolume struct {
 	Deleting bool
 }
 
-// ID tells one volume from another, whichever claims are bound to it.
+// ID distinguishes one volume from another, whichever claims are bound to it.
 func (v PersistentVolume) ID() string { return v.Driver + "/" + v.Handle }
 
 // StorageClass is what matters of a StorageClass.

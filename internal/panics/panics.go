@@ -27,7 +27,7 @@ func Caught(f func()) (broke error) {
 	return nil
 }
 
-// Teller tells operators of panics that were caught. The zero value only catches.
+// Teller reports panics that were caught. The zero value only catches.
 type Teller struct {
 	Log     logr.Logger
 	Metrics *metric.Set
@@ -42,7 +42,7 @@ func (t Teller) Tell(where string, broke error, about ...any) {
 	t.Log.Error(broke, "a bug in Tenon was caught, please report it; everything else goes on", append([]any{"where", where}, about...)...)
 }
 
-// Do calls f and tells if it breaks. It reports whether it returned.
+// Do calls f and reports it if it breaks. It reports whether it returned.
 func (t Teller) Do(where string, f func(), about ...any) bool {
 	broke := Caught(f)
 	t.Tell(where, broke, about...)
@@ -52,7 +52,7 @@ func (t Teller) Do(where string, f func(), about ...any) bool {
 // errBug is the error of what broke. The log has the rest.
 var errBug = errors.New("it meets a bug in Tenon, which is in the controller's log: please report it")
 
-// Try calls f and returns its error. If it breaks that is told, and it has failed: where
+// Try calls f and returns its error. If it breaks that is reported, and it has failed: where
 // something is done about many objects, one that breaks our code costs itself.
 func (t Teller) Try(where string, f func() error, about ...any) error {
 	err := errBug
@@ -66,7 +66,7 @@ func (t Teller) Handle(where string, f func(any)) func(any) {
 	return func(o any) { t.Do(where, func() { f(o) }, "object", nameOf(o)) }
 }
 
-// HandleUpdate is Handle for handlers that are told what an object was before.
+// HandleUpdate is Handle for handlers that receive what an object was before.
 func (t Teller) HandleUpdate(where string, f func(was, is any)) func(was, is any) {
 	return func(was, is any) { t.Do(where, func() { f(was, is) }, "object", nameOf(is)) }
 }

@@ -2,17 +2,17 @@ package parallel
 
 import "github.com/sourcegraph/conc/panics"
 
-// Queue does something to items, several at a time, while more are put into it, and tells what came of each in the order
-// in which they were put. What is told is told by the goroutine that puts.
+// Queue does something to items, several at a time, while more are put into it, and reports what came of each in the order
+// in which they were put. Reports are made by the goroutine that puts.
 type Queue[T, R any] struct {
-	do    func(T) R
-	tell  func(T, R) error
-	slots chan struct{}
-	most  int
-	under []underway[T, R]
+	do     func(T) R
+	report func(T, R) error
+	slots  chan struct{}
+	most   int
+	under  []underway[T, R]
 }
 
-// underway is an item that was put and not told of yet.
+// underway is an item that was put and not reported yet.
 type underway[T, R any] struct {
 	item T
 	done chan result[R]
@@ -24,12 +24,12 @@ type result[R any] struct {
 }
 
 // NewQueue returns a Queue that works on limit items at a time, and has most of them under way: to be worked on, or to be
-// told of when those before them have been.
-func NewQueue[T, R any](limit, most int, do func(T) R, tell func(T, R) error) *Queue[T, R] {
-	return &Queue[T, R]{do: do, tell: tell, slots: make(chan struct{}, limit), most: max(limit, most)}
+// reported when those before them have been.
+func NewQueue[T, R any](limit, most int, do func(T) R, report func(T, R) error) *Queue[T, R] {
+	return &Queue[T, R]{do: do, report: report, slots: make(chan struct{}, limit), most: max(limit, most)}
 }
 
-// Put adds an item. Where most are under way it first waits for the oldest, and tells what came of it.
+// Put adds an item. Where most are under way it first waits for the oldest, and reports what came of it.
 func (q *Queue[T, R]) Put(item T) error {
 	for len(q.under) >= q.most {
 		if err := q.next(); err != nil {
@@ -48,7 +48,7 @@ func (q *Queue[T, R]) Put(item T) error {
 	return nil
 }
 
-// next waits for the oldest and tells what came of it. A panic of what is done becomes the caller's.
+// next waits for the oldest and reports what came of it. A panic of what is done becomes the caller's.
 func (q *Queue[T, R]) next() error {
 	u := q.under[0]
 	q.under = q.under[1:]
@@ -57,10 +57,10 @@ func (q *Queue[T, R]) next() error {
 		q.Wait()
 		panic(r.broke.String())
 	}
-	return q.tell(u.item, r.value)
+	return q.report(u.item, r.value)
 }
 
-// Flush tells what comes of all that was put.
+// Flush reports what comes of all that was put.
 func (q *Queue[T, R]) Flush() error {
 	for len(q.under) > 0 {
 		if err := q.next(); err != nil {
@@ -70,7 +70,7 @@ func (q *Queue[T, R]) Flush() error {
 	return nil
 }
 
-// Wait waits for what is under way, and tells nothing of it. The goroutine that puts calls it in the end.
+// Wait waits for what is under way, and reports nothing of it. The goroutine that puts calls it in the end.
 func (q *Queue[T, R]) Wait() {
 	for _, u := range q.under {
 		<-u.done

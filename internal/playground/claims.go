@@ -24,7 +24,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 )
 
-// followDecisions tells, until ctx ends, what nodes are asked for and given back, and which pods get none.
+// followDecisions shows, until ctx ends, what nodes are asked for and given back, and which pods get none.
 func (l *life) followDecisions(ctx context.Context, plain kubernetes.Interface, objects dynamic.Interface) {
 	claims := dynamicinformer.NewDynamicSharedInformerFactory(objects, 0)
 	kind := schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}

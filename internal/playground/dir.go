@@ -17,7 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/kube"
 )
 
-// DefaultDir is where a playground keeps its state unless told otherwise.
+// DefaultDir is where a playground keeps its state unless a flag says otherwise.
 const DefaultDir = ".tenon"
 
 // A Dir is the directory of a playground.

@@ -189,7 +189,7 @@ func (g *ground) demo(ctx context.Context) (err error) {
 	return err
 }
 
-// open serves the playground's own API, tells where it is, and lets the demo play.
+// open serves the playground's own API, says where it is, and lets the demo play.
 func (g *ground) open(ctx context.Context) error {
 	g.contact.Pools = hasPools(ctx, g.objects)
 	url, end, err := g.control.serve()

@@ -36,7 +36,7 @@ func (l *life) note(format string, args ...any) {
 	fmt.Fprintf(l.out, "\n%s\n", fmt.Sprintf(format, args...))
 }
 
-// follow tells of nodes and pods until ctx ends, and calls gone for each node that was deleted.
+// follow shows nodes and pods until ctx ends, and calls gone for each node that was deleted.
 func (l *life) follow(ctx context.Context, c kubernetes.Interface, gone func(node string)) {
 	f := informers.NewSharedInformerFactory(c, 0)
 	nodes, pods := f.Core().V1().Nodes().Informer(), f.Core().V1().Pods().Informer()
@@ -77,7 +77,7 @@ func slim(o any) any {
 	return s
 }
 
-// count tells how many pods wait and run, at most once a second and when it has changed.
+// count shows how many pods wait and run, at most once a second and when it has changed.
 func (l *life) count(ctx context.Context, pods cache.SharedIndexInformer) {
 	last := "pods: 0 run, 0 wait for a node"
 	tick := time.NewTicker(time.Second)

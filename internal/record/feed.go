@@ -30,7 +30,7 @@ type Feed struct {
 	following map[chan journal.Entry]bool
 }
 
-// Add tells the followers. What one does not read in time it is not told.
+// Add sends to the followers. What one does not read in time it misses.
 func (f *Feed) Add(e journal.Entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

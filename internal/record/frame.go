@@ -136,7 +136,7 @@ type scanner struct {
 }
 
 // next returns the next frame; io.EOF where the recording ends as it should. After any other error it stands before the
-// frame that is at fault, or where that was told by its mark alone.
+// frame that is at fault, or where that was known by its mark alone.
 func (s *scanner) next() (frame, error) {
 	start, err := s.in.Peek(overhead)
 	switch {

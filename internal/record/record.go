@@ -190,7 +190,7 @@ type decoder struct {
 	stopped bool // by each
 }
 
-// Read calls each with one entry after the other. All that is sound is read; what is not is told as a DamageError after
+// Read calls each with one entry after the other. All that is sound is read; what is not is returned as a DamageError after
 // that. Anything that is no recording of this version is refused.
 func Read(r io.Reader, each func(journal.Entry) error) error {
 	d := decoder{scanner: scanner{in: bufio.NewReaderSize(r, 64<<10)}, each: each}

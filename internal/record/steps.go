@@ -15,7 +15,7 @@ type step[T any] struct {
 // ahead is how far it is looked for where a list goes on as the one before.
 const ahead = 64
 
-// mostListed bounds a list that is told by parts of another.
+// mostListed bounds a list that is written as parts of another.
 const mostListed = math.MaxInt32 >> 10
 
 // steps tells a list by the one before it.

@@ -177,7 +177,7 @@ func layers() []layer {
 			why:  "metrics of the state are made of what is seen and nothing else is asked",
 		},
 		{at: "internal/journal", own: list("engine/... " + meter), not: list("engine/enginetest"), why: "the journal keeps worlds and plans and does not act on them"},
-		{at: "internal/record", own: list("engine/... internal/journal internal/scrub " + meter), not: list("engine/enginetest"), why: "a recording keeps what the journal was told and does not act on it"},
+		{at: "internal/record", own: list("engine/... internal/journal internal/scrub " + meter), not: list("engine/enginetest"), why: "a recording keeps what the journal received and does not act on it"},
 		{at: "internal/loop", own: list(world + " engine/plan api/... internal/written " + meter), libs: list(kube + " " + prometheus + " golang.org/x/time"), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",

@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
-// nodeColumns are what is told of a node: its values of the extra labels last.
+// nodeColumns are what is shown of a node: its values of the extra labels last.
 func nodeColumns(now func() int64, extra []string, values func(node string) []string) []column[live.Node] {
 	plain := func(f func(live.Node) string) func(live.Node) string {
 		return func(n live.Node) string { return clean(f(n)) }
@@ -47,7 +47,7 @@ func nodeColumns(now func() int64, extra []string, values func(node string) []st
 	return append(out, column[live.Node]{title: "KEPT BY", text: plain(keptBy), style: func(live.Node) ansi.Style { return faint }, most: 60, last: 9})
 }
 
-// firstPart is the part of a node's DNS name that tells it from others.
+// firstPart is the part of a node's DNS name that distinguishes it from others.
 func firstPart(name string) string {
 	first, _, _ := strings.Cut(name, ".")
 	return first

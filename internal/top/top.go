@@ -1,6 +1,6 @@
 // Package top shows a cluster in a terminal: its nodes, the pods that wait, what is decided, and the answers of tenon explain.
 //
-// A Model is told of frames and keys and draws lines; it asks by the HTTP API
+// A Model receives frames and keys and draws lines; it asks by the HTTP API
 // of the live page, whatever answers there.
 package top
 
@@ -143,7 +143,7 @@ type (
 	tickMsg struct{}
 )
 
-// News makes a message of what the feed tells, for Program.Send.
+// News makes a message of what the feed sends, for Program.Send.
 func News(n feed.News) tea.Msg { return newsMsg(n) }
 
 // Init is tea.Model's.
@@ -176,7 +176,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// hear takes over what the feed tells.
+// hear takes over what the feed sends.
 func (m *Model) hear(n feed.News) {
 	if n.Lost != nil {
 		if m.lost == nil {

@@ -58,7 +58,7 @@ func head(lines []string, n int) []string { return lines[:max(0, min(len(lines),
 // every reports whether nothing is left out.
 func (m *Model) every() bool { return m.cfg.Selector == nil || m.cfg.Selector.Empty() }
 
-// head is what is told of the whole.
+// head sums up the whole.
 func (m *Model) head() []string {
 	right := m.cfg.Now().Format(time.TimeOnly)
 	left := bold.Styled("tenon top") + "  " + clean(m.cfg.Name)

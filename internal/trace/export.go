@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// backlog is how many pods may wait to be told of before more are dropped.
+	// backlog is how many pods may wait to be sent before more are dropped.
 	backlog = 2048
-	// atOnce is how many are told of in one request, and soon how long it is waited for more.
+	// atOnce is how many are sent in one request, and soon how long it is waited for more.
 	atOnce = 256
 	soon   = 2 * time.Second
 	// patience is how long the collector may take to answer.
@@ -36,7 +36,7 @@ const (
 type Exporter struct {
 	// ClaimOf is the machine that a pod runs on; nil if it has no claim. It is called by one goroutine at a time.
 	ClaimOf func(ctx context.Context, node string) *Claim
-	// Failed is told once when the collector does not take all spans any more, and with nil once it does again.
+	// Failed is called once when the collector does not take all spans any more, and with nil once it does again.
 	Failed func(error)
 
 	settings Settings
@@ -57,7 +57,7 @@ func NewExporter(s Settings, m *metric.Set) *Exporter {
 	}}
 }
 
-// Ran tells of a pod that runs. It does not wait.
+// Ran reports a pod that runs. It does not wait.
 func (e *Exporter) Ran(p Pod) {
 	select {
 	case e.queue <- p:
@@ -140,7 +140,7 @@ func (e *Exporter) send(ctx context.Context, batch []Pod) {
 	}
 	result, err := e.deliver(ctx, payload(e.settings.Resource, spans))
 	e.metrics.Add(metric.TracedPods, float64(len(batch)), result)
-	e.tell(err)
+	e.report(err)
 }
 
 // deliver posts a request until the collector has taken it, or will not. It waits as long as the collector says, else
@@ -171,8 +171,8 @@ func (e *Exporter) deliver(ctx context.Context, body []byte) (result string, err
 	}
 }
 
-// tell says that not all is taken any more, or that it is again, once.
-func (e *Exporter) tell(err error) {
+// report says that not all is taken any more, or that it is again, once.
+func (e *Exporter) report(err error) {
 	if was := e.silent.Swap(err != nil); was != (err != nil) && e.Failed != nil {
 		e.Failed(err)
 	}

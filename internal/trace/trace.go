@@ -1,9 +1,9 @@
-// Package trace tells how pods came to run as OpenTelemetry spans: what they waited for, and how long.
+// Package trace reports how pods came to run as OpenTelemetry spans: what they waited for, and how long.
 //
 // A trace is one pod, from when it was made until it runs; its id is the pod's
 // uid, so that it is found by that. Spans are made once the pod runs, of what
 // was seen of it and of the conditions of its claim, and sent by OTLP over HTTP
-// as JSON. A caller that tells of a pod never waits: what cannot be sent in time is
+// as JSON. A caller that reports a pod never waits: what cannot be sent in time is
 // dropped and counted.
 package trace
 

@@ -18,7 +18,7 @@ const (
 )
 
 // Bounded has at most n requests at a time served by next, each for as long as
-// its reader reads. Others are told to come again.
+// its reader reads. Others are asked to come again.
 func Bounded(n int, next http.Handler) http.Handler {
 	places := make(chan struct{}, n)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -36,7 +36,7 @@ type Decisions interface {
 type Config struct {
 	Decisions                              // what has been decided lately
 	World     func() *world.World          // the latest state of the cluster; nil while there is none
-	Deleted   func(claim string) string    // why this controller deleted the claim of that name, and nothing of others; nil if none is told
+	Deleted   func(claim string) string    // why this controller deleted the claim of that name, and nothing of others; nil if none is known
 	Next      func() (journal.Entry, bool) // what would be decided of now, without a plan; false while this process does not decide; nil if it never does
 	History   *live.History                // the figures of the last hours; nil: there is no live page, and nothing that it asks for
 	Leader    func() string                // the replica that decides, as NAMESPACE/NAME, if it is another one; may be nil

@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// rank is the order in which the kinds of objection are told.
+// rank is the order in which the kinds of objection are listed.
 func rank() []reason.Code {
 	return []reason.Code{
 		reason.Limit, reason.Taint, reason.Port, reason.Label, reason.Volume, reason.Affinity, reason.AntiAffinity, reason.Spread, reason.NoShape,
@@ -187,7 +187,7 @@ func zonesOf(w *world.World, p *world.Pool) []string {
 	return out
 }
 
-// limit names a limit without what is used of it: these words are told again
+// limit names a limit without what is used of it: these words are written again
 // whenever they change, and that changes with every machine.
 func limit(p *world.Pool, why *reason.Why) string {
 	return why.About.Key + ": limit " + amount.Text(why.About.Key, p.Limits.Value(why.About.Key))

@@ -1,4 +1,4 @@
-// Package begun says which commands have begun, and how many machines static pools have besides, as the objects of a cluster tell it.
+// Package begun says which commands have begun, and how many machines static pools have besides, as the objects of a cluster show it.
 package begun
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Begun is what has been begun and not ended, as the objects of a cluster tell it.
+// Begun is what has been begun and not ended, as the objects of a cluster show it.
 type Begun struct {
 	Commands []Command
 	Strays   []*world.Place // machines that were bought for commands that were taken back

@@ -36,13 +36,13 @@ func Levels() []string { return []string{Cautious, Normal, Eager} }
 // IsLevel reports whether there is a level of that name. No name is none that is chosen.
 func IsLevel(name string) bool { return name == "" || slices.Contains(Levels(), name) }
 
-// AnyLevel tells people which levels there are.
+// AnyLevel lists the levels for messages.
 func AnyLevel() string {
 	return strings.Join(Levels()[:len(Levels())-1], ", ") + " or " + Levels()[len(Levels())-1]
 }
 
 // level is what moving pods of a pool has to save: what is chosen for the pool, or for all, or the default. A share
-// or a cost that is told holds for every pool.
+// or a cost that is given holds for every pool.
 func (o Options) level(p *world.Pool) level {
 	l := levels[Normal]
 	if all, ok := levels[o.Level]; ok {

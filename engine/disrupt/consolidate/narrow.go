@@ -104,7 +104,7 @@ func (b *binder) varied(a plan.Ask) (label.Requirement, bool) {
 }
 
 // values are what the ask may have as a label if it becomes the shape. What offers differ in, it has of those
-// offers that are left: the shape tells of all of them.
+// offers that are left: the shape lists all of them.
 func (b *binder) values(a *plan.Ask, shape, key string) (out []string) {
 	switch key {
 	case label.InstanceType:

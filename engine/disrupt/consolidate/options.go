@@ -30,7 +30,7 @@ type Options struct {
 	LeastShare  int          `json:"leastShare,omitempty"`  // percent of what it gives back that a command which buys has to save; 0 is the default, below 0 is anything
 	Group       int          `json:"group,omitempty"`       // most machines that are replaced together; 0 is the default
 	SpotToSpot  bool         `json:"spotToSpot,omitempty"`  // spot machines may be replaced by cheaper spot machines
-	Explain     []string     `json:"explain,omitempty"`     // machines, by the names of their places, of which the reasons are told in full
+	Explain     []string     `json:"explain,omitempty"`     // machines, by the names of their places, whose reasons are given in full
 	Unbudgeted  bool         `json:"unbudgeted,omitempty"`  // look at no disruption budget: what could go in the end, not now
 	JustMoved   []string     `json:"justMoved,omitempty"`   // claims of machines that pods have just been moved to or from: moving theirs has to save as much as at the level cautious
 }

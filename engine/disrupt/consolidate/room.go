@@ -99,7 +99,7 @@ func balance(need []float64, have, sold []room) []float64 {
 	return best
 }
 
-// lower lowers the prices, or raises them if told so, until no room that is
+// lower lowers the prices, or raises them if asked to, until no room that is
 // sold is worth more than it costs. It returns one that is worth as much; nil if all are worth less.
 func lower(unit []float64, sold []room, raise bool) *room {
 	var tight *room

@@ -19,7 +19,7 @@ const OnlyEmpty = "only empty nodes are given back"
 // A Provisioner has its own fields for what a NodePool says by consolidateAfter
 // and consolidationPolicy; advice names those that the object has.
 
-// Nothing says how a pool tells that none of its empty nodes is given back.
+// Nothing says by which setting of a pool none of its empty nodes is given back.
 func Nothing(p *world.Pool) string {
 	if p.ID.Kind == world.Provisioner {
 		return "neither consolidation.enabled nor ttlSecondsAfterEmpty is set"

@@ -1,4 +1,4 @@
-// Package bins makes a packing of a World told in lines, puts pods onto its machines by name, and writes it as text, for tests of the packages that change or read packings.
+// Package bins makes a packing of a World written as lines, puts pods onto its machines by name, and writes it as text, for tests of the packages that change or read packings.
 package bins
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// Ready is the packing of a World told in lines, with its pods waiting.
+// Ready is the packing of a World written as lines, with its pods waiting.
 func Ready(t testing.TB, o packing.Options, lines ...string) *packing.Packing {
 	t.Helper()
 	s := enginetest.NewScene()

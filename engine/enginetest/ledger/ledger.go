@@ -1,4 +1,4 @@
-// Package ledger fills a ledger of pods by domain with pods told in lines, for tests of what is asked of it.
+// Package ledger fills a ledger of pods by domain with pods written as lines, for tests of what is asked of it.
 package ledger
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Of is a ledger of pods told as enginetest.Scene tells them, on two nodes in zone a and one in b. Of the pods
-// that are told to run on one of them, n0 to n2, each is there; the others are planned.
+// Of is a ledger of pods written as for enginetest.Scene, on two nodes in zone a and one in b. Of the pods
+// that say they run on one of them, n0 to n2, each is there; the others are planned.
 func Of(t testing.TB, lines ...string) (*spread.Ledger, []*terms.PodInfo) {
 	t.Helper()
 	scene := enginetest.NewScene()
@@ -26,7 +26,7 @@ func Of(t testing.TB, lines ...string) (*spread.Ledger, []*terms.PodInfo) {
 	}
 	var waiting []*world.Pod
 	places := []*world.Place{{}, {}, {}}
-	for _, line := range lines { // in the order told
+	for _, line := range lines { // in the order written
 		name := strings.Fields(line)[1]
 		switch p := scene.World().Pod(world.Key{Namespace: "default", Name: name}); p.Node {
 		case "":

@@ -35,7 +35,7 @@ func limitMemory(flag int64, getenv func(string) string, read func(string) ([]by
 	}
 }
 
-// memoryLimit is what Go is to plan for; 0: no more than it was told otherwise.
+// memoryLimit is what Go is to plan for; 0: no more than it was given otherwise.
 func memoryLimit(flag int64, getenv func(string) string, read func(string) ([]byte, error)) int64 {
 	if getenv("GOMEMLIMIT") != "" {
 		return 0

@@ -48,14 +48,14 @@ type Moment struct {
 type story struct {
 	key     world.Key
 	moments []Moment
-	told    map[string]bool   // what does not change and was shown
+	shown   map[string]bool   // what does not change and was shown
 	last    map[string]string // what was shown last, by what it is about
 	claims  map[string]bool   // that it was on
 	entries int
 }
 
 func newStory(key world.Key) *story {
-	return &story{key: key, told: map[string]bool{}, last: map[string]string{}, claims: map[string]bool{}}
+	return &story{key: key, shown: map[string]bool{}, last: map[string]string{}, claims: map[string]bool{}}
 }
 
 func (s *story) add(at int64, of, format string, args ...any) {
@@ -64,8 +64,8 @@ func (s *story) add(at int64, of, format string, args ...any) {
 
 // once adds what is the same whenever it is seen.
 func (s *story) once(at int64, of, what string) {
-	if at > 0 && !s.told[of+what] {
-		s.told[of+what] = true
+	if at > 0 && !s.shown[of+what] {
+		s.shown[of+what] = true
 		s.add(at, of, "%s", what)
 	}
 }
@@ -102,7 +102,7 @@ func (s *story) take(e journal.Entry) {
 	s.machine(w, at, p)
 }
 
-// plan tells what a decision says of the pod.
+// plan adds what a decision says of the pod.
 func (s *story) plan(e journal.Entry) {
 	at := e.World.At()
 	by := map[bool]string{true: ", by a shadow"}[e.Shadow]
@@ -148,7 +148,7 @@ func line(w *reason.Why) string {
 	return w.Line()
 }
 
-// machine tells how the machine stands that the pod is on, or on its way to.
+// machine adds how the machine stands that the pod is on, or on its way to.
 func (s *story) machine(w *world.World, at int64, p *world.Pod) {
 	place := w.Place(cmp.Or(p.Node, p.Planned, p.Nominated))
 	if place == nil || place.Claim == nil {
@@ -175,7 +175,7 @@ func (s *story) machine(w *world.World, at int64, p *world.Pod) {
 	}
 }
 
-// history tells a pod's story by decisions that were kept, and by the events and claims of the cluster.
+// history writes a pod's story by decisions that were kept, and by the events and claims of the cluster.
 func (o *options) history(cmd *cobra.Command, q question) error {
 	key, err := o.pod(q.name)
 	if err != nil {
@@ -248,10 +248,10 @@ func (o *options) live(cmd *cobra.Command, s *story, each func(journal.Entry) er
 	return nil
 }
 
-// mostEvents is how many events of an object are told.
+// mostEvents is how many events of an object are shown.
 const mostEvents = 200
 
-// events tells the events of an object.
+// events adds the events of an object.
 func (s *story) events(ctx context.Context, client kubernetes.Interface, namespace, kind, name string) error {
 	list, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=" + kind + ",involvedObject.name=" + name, Limit: mostEvents})
 	if apierrors.IsNotFound(err) {

@@ -136,7 +136,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	return o.print(cmd.OutOrStdout(), p, r)
 }
 
-// adopt has the plan decided by the controller's options, where it told them and the user gave none.
+// adopt has the plan decided by the controller's options, where it published them and the user gave none.
 func (o *options) adopt(cmd *cobra.Command, in *snapshot.Input, decide *provision.Options) {
 	if in.Options == nil {
 		return

@@ -45,7 +45,7 @@ func Command() *cobra.Command {
 		Short: "Keep what a controller decides in a file, to be replayed",
 		Long: `Record writes decisions to a recording: one file with all that each decision was
 made of, where each World is kept as what changed since the one before. tenon
-replay decides again about it, also with other settings, and tells the difference.
+replay decides again about it, also with other settings, and shows the difference.
 
 Without arguments the controller of the cluster is followed: first come the
 decisions that it has in memory, those of the last day at most, then those that it

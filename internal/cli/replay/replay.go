@@ -108,7 +108,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		r.names = &scrub.Names{Machines: true}
 	}
 	cores := runtime.GOMAXPROCS(0)
-	r.again = parallel.NewQueue(cores, perCore*cores, o.again, r.tell)
+	r.again = parallel.NewQueue(cores, perCore*cores, o.again, r.write)
 	defer r.again.Wait()
 	if was := debug.SetGCPercent(garbage); was != usualGarbage { // it was set from outside
 		debug.SetGCPercent(was)
@@ -169,8 +169,8 @@ func (r *replaying) take(e journal.Entry) error {
 	return r.again.Put(e)
 }
 
-// tell tells a decision that was made again. They come in their order.
-func (r *replaying) tell(e journal.Entry, d decision) error {
+// write writes a decision that was made again. They come in their order.
+func (r *replaying) write(e journal.Entry, d decision) error {
 	if d.Verdict == same || d.Verdict == different {
 		r.day.Add(e, d.plan)
 	}

@@ -63,7 +63,7 @@ func (s *settings) check() error {
 	return err
 }
 
-// names of the flags, in the order in which they are told.
+// names of the flags, in the order in which they are given.
 func names() []string {
 	return []string{"preference-policy", "min-values-policy", "steps", "node-charge", "spot-premium", "consolidation-level", "spot-to-spot", "move-pods"}
 }

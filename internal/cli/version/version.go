@@ -20,7 +20,7 @@ type Build struct {
 	Platform string `json:"platform"`
 }
 
-// Of makes a Build from what the linker was told and what the go command
+// Of makes a Build from what the linker was given and what the go command
 // recorded; the linker wins. Either may know nothing.
 func Of(version, commit string, info *debug.BuildInfo) Build {
 	b := Build{

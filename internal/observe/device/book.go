@@ -97,8 +97,8 @@ func (j Joined) GivePod(p *world.Pod) { p.Devices = j.Pods[p.Key] }
 
 // GiveNode has a node have its devices.
 func (j Joined) GiveNode(n *world.Node) {
-	told := j.Nodes[n.Name]
-	n.Devices, n.DevicesLost = told.Devices, told.Lost
+	known := j.Nodes[n.Name]
+	n.Devices, n.DevicesLost = known.Devices, known.Lost
 }
 
 // GivePool has a pool state its devices.

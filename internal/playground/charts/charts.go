@@ -1,7 +1,7 @@
 // Package charts serves charts on the loopback interface, as a classic repository and as an OCI registry.
 //
 // A chart is there under every version that is asked for, so that commands written for other releases can be followed
-// as they are; the classic index lists those it is told to list.
+// as they are; the classic index lists those it is asked to list.
 package charts
 
 import (

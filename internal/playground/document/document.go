@@ -21,7 +21,7 @@ import (
 //go:embed stories
 var stories embed.FS
 
-// A Document is one of the five, as it is told here.
+// A Document is one of the five, as it is written here.
 type Document struct {
 	ID           string
 	Surroundings Surroundings

@@ -40,7 +40,7 @@ func see(text string) (Sight, error) {
 			return s, nil
 		}
 	}
-	return Sight{}, fmt.Errorf("what is to be seen is not told in a form that is known: %s", text)
+	return Sight{}, fmt.Errorf("what is to be seen is not written in a known form: %s", text)
 }
 
 func number(text string) int {

@@ -32,7 +32,7 @@ const (
 type pod struct {
 	*corev1.Pod
 	h    *Host
-	ends chan time.Duration // told once: the grace
+	ends chan time.Duration // sent once: the grace
 	once sync.Once
 
 	mu     sync.Mutex

@@ -70,8 +70,8 @@ const (
 // A Keeper keeps a program running.
 type Keeper struct {
 	Program func() (*exec.Cmd, error)            // for each run again
-	Started func(*Process)                       // is told of each run
-	Ended   func(err error, pause time.Duration) // is told how it ended, and when the next one begins
+	Started func(*Process)                       // receives each run
+	Ended   func(err error, pause time.Duration) // receives how it ended, and when the next one begins
 }
 
 // Keep runs the program, again and again with growing pauses, until ctx ends.

@@ -1,6 +1,6 @@
 // Package awsapi serves a simulated AWS account over AWS's own wire protocols, so that the real SDK can be pointed at it.
 //
-// One listener answers for every service, as told apart by the credential scope
+// One listener answers for every service, distinguished by the credential scope
 // of a request's signature, by its target header, or by its host:
 //
 //	EC2              query, XML

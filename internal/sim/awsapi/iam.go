@@ -135,7 +135,7 @@ func listInstanceProfiles(c *call) ([]node, error) {
 	}
 	return []node{
 		members("InstanceProfiles", page, func(p market.Profile) []node {
-			p.Tags = nil // as IAM: listing does not tell the tags
+			p.Tags = nil // as IAM: listing does not return the tags
 			return profileNodes(c, p)
 		}),
 		flag("IsTruncated", next != ""), txt("Marker", next),

@@ -31,7 +31,7 @@ type Options struct {
 	Delays Delays
 	// Endpoint is the API server that user data must name for a machine to reach it; empty: every one is ours.
 	Endpoint string
-	// Say is told what happens to the machines; nil: nothing is.
+	// Say receives what happens to the machines; may be nil.
 	Say func(machine, what string)
 }
 
@@ -268,7 +268,7 @@ func devicePatch(m Machine) ([]byte, error) {
 	return json.Marshal(map[string]any{"status": map[string]any{"capacity": devices, "allocatable": devices}})
 }
 
-// Die ends a machine as a power failure would: it tells no one. Its Node stays, and falls silent.
+// Die ends a machine as a power failure would: it sends no word of it. Its Node stays, and falls silent.
 func (f *Fleet) Die(ctx context.Context, id string) error { return f.quiet(ctx, id, Dead, "is off") }
 
 // LoseNetwork cuts a machine off. Its Node falls silent until Recover.
@@ -330,7 +330,7 @@ func (f *Fleet) Recover(ctx context.Context, id string) error {
 	return err
 }
 
-// NodeGone tells the fleet that a Node was deleted. It forgets the machine, if that is dead: nothing is left of it.
+// NodeGone informs the fleet that a Node was deleted. It forgets the machine, if that is dead: nothing is left of it.
 func (f *Fleet) NodeGone(node string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -92,7 +92,7 @@ func addresses(m Machine) []corev1.NodeAddress {
 	return a
 }
 
-// isDevice tells what device plugins report, after the kubelet has registered.
+// isDevice reports what device plugins report, after the kubelet has registered.
 func isDevice(name corev1.ResourceName) bool { return strings.Contains(string(name), "/") }
 
 func without(l corev1.ResourceList, drop func(corev1.ResourceName) bool) corev1.ResourceList {

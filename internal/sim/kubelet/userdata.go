@@ -83,7 +83,7 @@ func (s *Settings) mime(text []byte) (joined bool, err error) {
 	}
 }
 
-// part runs one piece of user data. Without a kind it is told from its first words.
+// part runs one piece of user data. Without a kind it is known from its first words.
 func (s *Settings) part(data []byte, kind string) (joined bool, err error) {
 	text := string(data)
 	switch {

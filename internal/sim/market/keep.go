@@ -38,8 +38,8 @@ func (m *Market) Keep() (Kept, uint64) {
 }
 
 // Restore puts kept machines into a market that has none, and returns those that fit no subnet of it. They go on from
-// the state they were in; what was due meanwhile happens at the next tick. The observer is told of nothing that it
-// could have been told before.
+// the state they were in; what was due meanwhile happens at the next tick. The observer receives nothing that it
+// could have received before.
 func (m *Market) Restore(k Kept) []Instance {
 	defer m.lock()()
 	var strangers []Instance

@@ -155,7 +155,7 @@ func (m *Market) Observe(o Observer) {
 	m.watch = o
 }
 
-// Tick lets everything happen that is due by now and tells the observer of it.
+// Tick lets everything happen that is due by now and reports it to the observer.
 // One goroutine at a time may call it: Run's, or the driver of virtual time.
 func (m *Market) Tick() {
 	for {

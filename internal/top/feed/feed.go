@@ -42,18 +42,18 @@ func fromLeader(query url.Values) url.Values {
 	return out
 }
 
-// Follow tells what happens until ctx ends. Whenever it connects again, the first frame is all there is.
-func Follow(ctx context.Context, get Get, tell func(News)) {
+// Follow reports what happens until ctx ends. Whenever it connects again, the first frame is all there is.
+func Follow(ctx context.Context, get Get, report func(News)) {
 	wait := soonest
 	for {
 		err := follow(ctx, get, func(f live.Frame) {
 			wait = soonest
-			tell(News{Frame: f})
+			report(News{Frame: f})
 		})
 		if ctx.Err() != nil {
 			return
 		}
-		tell(News{Lost: err})
+		report(News{Lost: err})
 		next := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
@@ -68,7 +68,7 @@ func Follow(ctx context.Context, get Get, tell func(News)) {
 var errSilent = fmt.Errorf("nothing was heard for %s", silence)
 
 // follow reads one connection to its end.
-func follow(ctx context.Context, get Get, tell func(live.Frame)) (err error) {
+func follow(ctx context.Context, get Get, report func(live.Frame)) (err error) {
 	ctx, cut := context.WithCancelCause(ctx)
 	defer cut(nil)
 	watch := time.AfterFunc(silence, func() { cut(errSilent) })
@@ -96,7 +96,7 @@ func follow(ctx context.Context, get Get, tell func(live.Frame)) (err error) {
 			if err := json.Unmarshal(value, &f); err != nil {
 				return fmt.Errorf("read what it shows: %w; it may be of another release", err)
 			}
-			tell(f)
+			report(f)
 		}
 	}
 }

@@ -38,8 +38,8 @@ func Local(h http.Handler) Get {
 type writer struct {
 	header http.Header
 	to     *io.PipeWriter
-	began  chan int // is told the status, once
-	told   bool
+	began  chan int // receives the status, once
+	sent   bool
 }
 
 // Header is http.ResponseWriter's.
@@ -47,8 +47,8 @@ func (w *writer) Header() http.Header { return w.header }
 
 // WriteHeader is http.ResponseWriter's.
 func (w *writer) WriteHeader(status int) {
-	if !w.told {
-		w.told = true
+	if !w.sent {
+		w.sent = true
 		w.began <- status
 	}
 }

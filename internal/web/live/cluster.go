@@ -1,4 +1,4 @@
-// Package live says what the live page draws of a World, and tells open pages what changes.
+// Package live says what the live page draws of a World, and sends open pages what changes.
 //
 // A view turns Worlds into values that travel well: a node is one object with
 // its pods as numbers, and only what differs from the World before is sent
@@ -65,7 +65,7 @@ type Node struct {
 	Pods []int64 `json:"pods,omitempty"`
 }
 
-// Pool is a pool as the page draws it; its nodes are told by themselves.
+// Pool is a pool as the page draws it; its nodes are sent by themselves.
 type Pool struct {
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`

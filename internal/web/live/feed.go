@@ -43,7 +43,7 @@ type Source struct {
 	Panics  panics.Teller             // called with what breaks while it is drawn
 }
 
-// Feed tells its watchers what changes in the cluster. Nothing is drawn while there are none.
+// Feed sends its watchers what changes in the cluster. Nothing is drawn while there are none.
 type Feed struct {
 	source Source
 	now    clock.Now
@@ -179,7 +179,7 @@ func (f *Feed) draw(ctx context.Context) {
 	}
 }
 
-// look draws the latest World and tells everyone what has changed.
+// look draws the latest World and sends everyone what has changed.
 func (f *Feed) look(ctx context.Context) {
 	w := f.source.World()
 	if w == nil {

@@ -177,8 +177,8 @@ func (d describer) name(t reflect.Type) string {
 	return strings.ToUpper(pkg[:1]) + pkg[1:] + name
 }
 
-// fields tells of each that is written, those of embedded structs as well, and whether it always is.
-func (d describer) fields(t reflect.Type, tell func(f reflect.StructField, key string, always bool)) {
+// fields reports each that is written, those of embedded structs as well, and whether it always is.
+func (d describer) fields(t reflect.Type, report func(f reflect.StructField, key string, always bool)) {
 	for f := range t.Fields() {
 		tag := f.Tag.Get("json")
 		key, options, _ := strings.Cut(tag, ",")
@@ -186,12 +186,12 @@ func (d describer) fields(t reflect.Type, tell func(f reflect.StructField, key s
 		case tag == "-" || !f.IsExported() && !f.Anonymous:
 			continue
 		case f.Anonymous && key == "" && f.Type.Kind() == reflect.Struct:
-			d.fields(f.Type, tell)
+			d.fields(f.Type, report)
 			continue
 		case key == "":
 			key = f.Name
 		}
-		tell(f, key, !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero"))
+		report(f, key, !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero"))
 	}
 }
 

@@ -73,12 +73,12 @@ func savingsOf(decided []journal.Entry) *Savings {
 func staysOf(p plan.Plan) []Stay {
 	dearest := map[string]money.Micro{}
 	by := map[string]*Stay{}
-	told := map[string]bool{}
+	named := map[string]bool{}
 	for _, k := range p.Kept {
-		if k.Reason != plan.Underutilized || k.Why == nil || told[k.Claim] {
+		if k.Reason != plan.Underutilized || k.Why == nil || named[k.Claim] {
 			continue
 		}
-		told[k.Claim] = true
+		named[k.Claim] = true
 		code := string(k.Why.Code)
 		s := by[code]
 		if s == nil {

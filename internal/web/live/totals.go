@@ -47,7 +47,7 @@ func (s *summing) add(p *world.Place, state string, price, onDemand money.Micro)
 	s.memory, s.memoryAll = amount.Plus(s.memory, p.Used.Value(amount.Memory)), amount.Plus(s.memoryAll, room.Value(amount.Memory))
 }
 
-// totals are the sums, and what is told of waiting pods.
+// totals are the sums, and what is shown of waiting pods.
 func (s *summing) totals(w *world.World) Totals {
 	t := s.sum
 	t.CPU, t.Memory = Percent(s.cpu, s.cpuRoom), Percent(s.memory, s.memoryAll)

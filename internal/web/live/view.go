@@ -157,7 +157,7 @@ func (v *view) drawNodes(w *world.World, decided []journal.Entry, f *Frame) {
 	slices.Sort(f.Gone)
 }
 
-// Reasons tells why the machine of a claim goes, and which decision says so, if one does. decided is latest first;
+// Reasons says why the machine of a claim goes, and which decision says so, if one does. decided is latest first;
 // deleted says why this controller deleted a claim, and may be nil.
 func Reasons(decided []journal.Entry, deleted func(claim string) string) func(claim string) (why, decision string) {
 	type give struct{ why, decision string }

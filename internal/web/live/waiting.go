@@ -25,7 +25,7 @@ const maxPodsNamed = 20
 // Group is pods of one workload that wait for the same reason.
 type Group struct {
 	State    string      `json:"state"`
-	Workload string      `json:"workload"` // namespace/name as far as names of pods tell it
+	Workload string      `json:"workload"` // namespace/name as far as names of pods show it
 	Text     string      `json:"text"`
 	Hint     string      `json:"hint,omitempty"` // what would make them fit
 	Why      *reason.Why `json:"why,omitempty"`
@@ -107,7 +107,7 @@ func Urgency(state string) int {
 	return slices.Index([]string{Refused, Waiting, HeldBack, Planned}, state)
 }
 
-// workload is the name of what made a pod, as far as its own name and labels tell it.
+// workload is the name of what made a pod, as far as its own name and labels show it.
 func workload(p *world.Pod) string {
 	if p.DaemonSet != "" {
 		return p.DaemonSet
