@@ -30,6 +30,7 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/loop"
 )
@@ -40,7 +41,7 @@ import (
 func kinds() []func(*runtime.Scheme) error {
 	return []func(*runtime.Scheme) error{
 		corev1.AddToScheme, appsv1.AddToScheme, policyv1.AddToScheme, storagev1.AddToScheme, resourcev1.AddToScheme, coordinationv1.AddToScheme,
-		v1.AddToScheme, v1alpha1.AddToScheme, awsv1.AddToScheme,
+		v1.AddToScheme, v1alpha1.AddToScheme, v1alpha5.AddToScheme, awsv1.AddToScheme,
 	}
 }
 
@@ -54,7 +55,7 @@ func New(t *testing.T, now clock.Now, objects ...client.Object) client.WithWatch
 			t.Fatal(err)
 		}
 	}
-	b := fake.NewClientBuilder().WithScheme(known).WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1alpha1.NodeOverlay{}, &awsv1.EC2NodeClass{}, &corev1.Node{}, &corev1.Pod{})
+	b := fake.NewClientBuilder().WithScheme(known).WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1alpha5.Provisioner{}, &v1alpha1.NodeOverlay{}, &awsv1.EC2NodeClass{}, &corev1.Node{}, &corev1.Pod{})
 	if err := loop.Index(t.Context(), indexer{b}); err != nil {
 		t.Fatal(err)
 	}

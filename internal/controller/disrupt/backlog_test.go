@@ -47,6 +47,12 @@ func TestManyPodsThatWait(t *testing.T) {
 			{110 * time.Second, 1801, true, "not quite a tenth is bound, but they have a time of their own"},
 			{10 * time.Second, 1801, false, "which is over"},
 		},
+		"Tenth": {
+			{0, 1000, true, "they have only just come"},
+			{110 * time.Second, 900, true, "a tenth is bound"},
+			{110 * time.Second, 900, true, "which gives the rest a time of their own"},
+			{10 * time.Second, 900, false, "which is over"},
+		},
 		"MoreCome": {
 			{0, 200, true, "they have only just come"},
 			{time.Minute, 20_000, true, "the first of a large roll-out"},

@@ -80,7 +80,7 @@ func of(w *world.World, c plan.Command) (out []Step) {
 	}
 	for i, g := range c.Back {
 		s := Step{Kind: kind, Claim: g.Claim, Node: g.Node, Reason: c.Reason, Begun: !c.Idle() && c.Reason != "", Bought: len(c.Bought) > 0, Many: len(c.Back) > 1, First: i == 0}
-		if kind == Unmark && c.Why != nil {
+		if kind == Unmark {
 			s.Why = c.Why.Line()
 		}
 		out = append(out, s)

@@ -26,7 +26,7 @@ const (
 // moved: those whose time runs, and those whose time is over since lately.
 func Sheltered(w *world.World) (still, over []*world.Pod) {
 	for _, at := range w.Places() {
-		if at.Node == nil || at.Claim == nil {
+		if at.Claim == nil {
 			continue
 		}
 		for _, p := range at.Pods {

@@ -113,6 +113,7 @@ func TestHealth(t *testing.T) {
 		"Two":     {"Two of the last four are not.", []pool.Outcome{failed, fine, failed}, "False"},
 		"Fine":    {"One of three is none too many.", []pool.Outcome{fine, failed, fine}, "True"},
 		"Latest":  {"The newest count.", []pool.Outcome{fine, fine, fine, failed, failed}, "False"},
+		"Four":    {"The last four count, not three.", []pool.Outcome{failed, fine, fine, failed}, "False"},
 		"Past":    {"Only the last four count.", []pool.Outcome{failed, failed, fine, fine, fine}, "True"},
 	}
 	for name, tc := range tests {
@@ -179,6 +180,7 @@ func TestOutcome(t *testing.T) {
 			c.Conditions().True(v1.ConditionLaunched, "", "", at(time.Minute))
 			deleted(c, 16*time.Minute-time.Second)
 		}), "", true},
+		"Stays":    {"It is given up by what gives up, not by the clock.", claim(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionLaunched, "", "", at(-time.Hour)) }), "", false},
 		"Silent":   {"It went before anything was tried.", claim(func(c *v1.NodeClaim) { deleted(c, time.Hour) }), "", false},
 		"JustCame": {"It came up as this process began.", claim(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", at(0)) }), "counted", false},
 		"NotRegistered": {"It was launched and did not register.", claim(func(c *v1.NodeClaim) {

@@ -2,8 +2,10 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,10 +56,12 @@ func TestJudge(t *testing.T) {
 		"Came":   {"It came up.", []*v1.NodeClaim{claimOf("a", launched), claimOf("a", registered)}, []bool{false}, 1},
 		"Once":   {"It counts once.", []*v1.NodeClaim{claimOf("a", registered), claimOf("a", registered)}, []bool{false}, 1},
 		"Each":   {"Each counts.", []*v1.NodeClaim{claimOf("a", registered), claimOf("b", registered)}, []bool{false, false}, 2},
+		"Again":  {"Another came between, and it counts once.", []*v1.NodeClaim{claimOf("a", registered), claimOf("b", registered), claimOf("a", registered)}, []bool{false, false}, 2},
 		"Before": {"An earlier process has counted it.", []*v1.NodeClaim{claimOf("a", before)}, nil, 0},
 		"Failed": {"It did not register.", []*v1.NodeClaim{claimOf("a", launched), claimOf("a", launched, leaving)}, []bool{true}, 1},
 		"Left":   {"It was leaving when we came.", []*v1.NodeClaim{claimOf("a", launched, leaving)}, nil, 0},
 		"NoPool": {"It is of no pool.", []*v1.NodeClaim{claimOf("a", registered, func(c *v1.NodeClaim) { c.Labels = nil })}, nil, 0},
+		"Early":  {"It was given up before its time was over.", []*v1.NodeClaim{claimOf("a"), claimOf("a", func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionLaunched, "", "", began.Add(10*time.Minute)) }, leaving)}, nil, 0},
 		"Orphan": {"No pool owns it.", []*v1.NodeClaim{claimOf("a", registered, func(c *v1.NodeClaim) { c.OwnerReferences = c.OwnerReferences[:1] })}, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,11 +210,17 @@ func TestReconcile(t *testing.T) {
 			}
 		})
 	}
-	gone := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", Finalizers: []string{"x/y"}, DeletionTimestamp: &metav1.Time{Time: began}}}
+	gone := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", Finalizers: []string{"x/y"}}}
 	store := apitest.New(t, now, gone)
+	if err := store.Delete(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
 	r := &NodePools{Client: store, Cluster: cluster.New(now), Now: now}
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(gone)}); err != nil {
 		t.Errorf("a pool that is being deleted: %v", err)
+	}
+	if err := store.Get(t.Context(), client.ObjectKeyFromObject(gone), gone); err != nil || len(gone.Annotations) > 0 || len(gone.Status.Conditions) > 0 {
+		t.Errorf("a pool that is being deleted was written to: %v, %+v", err, gone)
 	}
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "none"}}); err != nil {
 		t.Errorf("a pool that is gone: %v", err)
@@ -334,5 +345,91 @@ func TestCount(t *testing.T) {
 	c.told(id, tally(w, id, Usage(w)[id]))
 	if diff := cmp.Diff([]string{"b"}, look(world.NodePool)); diff != "" {
 		t.Errorf("one was told: -want +got\n%s", diff)
+	}
+}
+
+// A NodePool's status counts its nodes once all are known; until then it keeps what an earlier process wrote.
+func TestNodesAreCountedOnceAllAreKnown(t *testing.T) {
+	now := func() time.Time { return began }
+	for name, tc := range map[string]struct {
+		why     string
+		sources []string // that have not delivered
+		want    int64
+	}{
+		"Known":   {"It has one node.", nil, 1},
+		"Unknown": {"Its nodes have not been read.", []string{"nodes"}, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seven := int64(7)
+			p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: v1.NodePoolStatus{Nodes: &seven}}
+			state := cluster.New(now, tc.sources...)
+			state.SetNodePool(p)
+			state.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1.LabelNodePool: "p"}}})
+			store := apitest.New(t, now, p)
+			r := &NodePools{Client: store, Cluster: state, Now: now, Classes: func(context.Context, v1.NodeClassReference) (Class, error) {
+				return Class{Ready: metav1.ConditionTrue}, nil
+			}}
+			if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(p)}); err != nil {
+				t.Fatal(err)
+			}
+			if err := store.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Status.Nodes == nil || *p.Status.Nodes != tc.want {
+				t.Errorf("%s It shows %v nodes, want %d", tc.why, p.Status.Nodes, tc.want)
+			}
+		})
+	}
+}
+
+// While its class cannot be looked for, a pool's status is left as it is.
+func TestAClassThatCannotBeLookedFor(t *testing.T) {
+	now, refused := func() time.Time { return began }, errors.New("the API server is busy")
+	p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "EC2NodeClass", Name: "n"}
+	store := apitest.New(t, now, p)
+	r := &NodePools{Client: store, Cluster: cluster.New(now), Now: now, Classes: func(context.Context, v1.NodeClassReference) (Class, error) { return Class{}, refused }}
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(p)}); !errors.Is(err, refused) {
+		t.Errorf("it ends with %v, want %v", err, refused)
+	}
+	if err := store.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+		t.Fatal(err)
+	}
+	if c := p.Conditions().Get(v1.ConditionNodeClassReady); c != nil {
+		t.Errorf("of its class it is said %+v", c)
+	}
+}
+
+// What a status shows is looked at after what it shows has changed.
+func TestWhatIsLookedAtAfterAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := func() time.Time { return began }
+		state := cluster.New(now)
+		state.SetNodePool(&v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}})
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
+		defer queue.ShutDown()
+		ctx, stop := context.WithCancel(t.Context())
+		var c counter
+		if err := c.changes(state, world.NodePool).Start(ctx, queue); err != nil {
+			t.Fatal(err)
+		}
+		req, _ := queue.Get()
+		queue.Done(req)
+		if req.Name != "p" {
+			t.Errorf("first it looks at %q", req.Name)
+		}
+		state.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1.LabelNodePool: "p"}}})
+		if req, _ = queue.Get(); req.Name != "p" {
+			t.Errorf("after a node came it looks at %q", req.Name)
+		}
+		stop()
+	})
+}
+
+// The reason of a pool's last failure stays while machines come up in between.
+func TestReasonOfTheLastFailure(t *testing.T) {
+	h := Health{}.With(Outcome{Failed: true, Reason: "LaunchFailed", Message: "no capacity"}).With(Outcome{}).With(Outcome{Failed: true, Reason: "RegistrationFailed", Message: "it did not"}).With(Outcome{})
+	if h.Reason != "RegistrationFailed" || h.Message != "it did not" {
+		t.Errorf("it failed for %q, %q", h.Reason, h.Message)
 	}
 }
