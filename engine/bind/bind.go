@@ -17,17 +17,37 @@ func Possible(k *packing.Packing) bool {
 
 // Replay takes all pods out of the ledger and enters them again as they can be
 // bound. It returns those that cannot, which stay out of the ledger.
+//
+// Whether all can depends on the order where pods count for constraints of others: a domain that some of them fill before
+// their turn keeps others out, which are what its other domains wait for. So if any are stuck it is tried again such that
+// no domain gets ahead as long as there is another way.
 func Replay(k *packing.Packing) []*packing.Pod {
-	var rest []*packing.Pod
+	all := takeAll(k)
+	stuck := inOrder(k, slices.Clone(all), impatient)
+	if len(stuck) == 0 || !slices.ContainsFunc(all, func(x *packing.Pod) bool { return k.Ledger.Fills(x.Class.PodInfo) }) {
+		return stuck
+	}
+	Readmit(k, stuck)
+	evenly := inOrder(k, takeAll(k), patient)
+	if len(evenly) < len(stuck) {
+		return evenly
+	}
+	Readmit(k, evenly)
+	return inOrder(k, takeAll(k), impatient)
+}
+
+// takeAll takes all pods out of the ledger.
+func takeAll(k *packing.Packing) []*packing.Pod {
+	var all []*packing.Pod
 	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
 			for _, x := range b.Pods {
 				k.Ledger.Take(x.Class.PodInfo, b.Node)
-				rest = append(rest, x)
+				all = append(all, x)
 			}
 		}
 	}
-	return inOrder(k, rest)
+	return all
 }
 
 // Readmit enters the pods that Replay left out of the ledger all the same.
@@ -78,20 +98,39 @@ func StuckAfterOthers(k *packing.Packing, pods []*packing.Pod) []*packing.Pod {
 
 // inOrder enters pods into the ledger where they are, in an order in which
 // kube-scheduler can bind them. It returns those that it cannot, in order.
-func inOrder(k *packing.Packing, rest []*packing.Pod) []*packing.Pod {
+func inOrder(k *packing.Packing, rest []*packing.Pod, m manner) []*packing.Pod {
 	packing.SortPods(rest)
 	for {
-		stuck := once(k, rest)
-		if len(stuck) == 0 || len(stuck) == len(rest) {
+		stuck := once(k, rest, m)
+		switch {
+		case len(stuck) == 0 || len(stuck) == len(rest) && m == impatient:
 			return stuck
+		case len(stuck) == len(rest):
+			m = impatient
 		}
 		rest = stuck
 	}
 }
 
+// manner is whether a pod waits for more than its own terms ask for.
+type manner bool
+
+const (
+	impatient manner = false
+	patient   manner = true // it waits as well while it would fill a domain before others that are emptier
+)
+
+// gate is what keeps the pod from its machine now.
+func (m manner) gate(k *packing.Packing, x *packing.Pod) (spread.Gate, bool) {
+	if gate, shut := k.Ledger.Gate(x.Class.PodInfo, x.Bin.Node); shut || m == impatient {
+		return gate, shut
+	}
+	return k.Ledger.Ahead(x.Class.PodInfo, x.Bin.Node)
+}
+
 // once tries every pod, and again those that others were in the way of or
 // have drawn along since. What it returns may still not be for ever.
-func once(k *packing.Packing, pods []*packing.Pod) []*packing.Pod {
+func once(k *packing.Packing, pods []*packing.Pod, m manner) []*packing.Pod {
 	waiting := gateQueues{ledger: k.Ledger, queues: map[spread.Gate]*queue{}, gates: map[int32]*gates{}}
 	turns := make([]turn, len(pods), 2*len(pods))
 	for i, x := range pods {
@@ -101,7 +140,7 @@ func once(k *packing.Packing, pods []*packing.Pod) []*packing.Pod {
 		x := turns[i].pod
 		k.Steps++
 		if !x.Held {
-			if gate, shut := k.Ledger.Gate(x.Class.PodInfo, x.Bin.Node); shut {
+			if gate, shut := m.gate(k, x); shut {
 				waiting.wait(x, gate)
 				continue
 			}

@@ -1,6 +1,9 @@
 package spread
 
 import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread/domain"
 	"github.com/tenon-sh/tenon/engine/spread/terms"
 )
@@ -37,6 +40,32 @@ func (l *Ledger) Gate(s *terms.PodInfo, n int) (g Gate, shut bool) {
 		return Gate{}, false
 	}
 	return Gate{s.Affinity, domain.None}, true
+}
+
+// Ahead returns a group that the class counts for and by which others are spread over domains larger than a machine, if that of machine n
+// has more of it than the emptiest.
+func (l *Ledger) Ahead(s *terms.PodInfo, n int) (g Gate, is bool) {
+	at := l.on(n)
+	for _, id := range s.Members {
+		g := l.Group(id)
+		if !l.fills(g) {
+			continue
+		}
+		if d, has := at.domain(g.Key); has && l.nodes[n].passes[g.Filter] && g.Counts.In(d) > g.Least() {
+			return Gate{id, d}, true
+		}
+	}
+	return Gate{}, false
+}
+
+// Fills reports whether the class counts for a group by which others are spread over domains larger than a machine.
+func (l *Ledger) Fills(s *terms.PodInfo) bool {
+	return slices.ContainsFunc(s.Members, func(id int32) bool { return l.fills(l.Group(id)) })
+}
+
+// fills reports whether pods of the group may be in the way of others that are spread among them, and are not them.
+func (l *Ledger) fills(g *terms.Group) bool {
+	return g.Kind == terms.TopologySpread && (g.Outside > 0 || g.Classes > g.Carriers) && l.TopologyKey(g.Key) != label.Hostname
 }
 
 func (l *Ledger) gateAt(group int32, key int, at candidate) Gate {
