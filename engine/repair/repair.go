@@ -14,4 +14,7 @@ import (
 //
 // A bin that accepts a pod need not be one for it: machines of exotic types are for pods that need them, and those of
 // a pool that comes later, by Precedence, for what those before it do not sell.
-type Repairer struct{ *exact.Placer }
+type Repairer struct {
+	*exact.Placer
+	tries int // that trySingly has left
+}

@@ -64,6 +64,20 @@ func TestVerify(t *testing.T) {
 	}, func(k *packing.Packing) { repairer(k).Verify() })
 }
 
+// However many pods are tried by themselves, each that may be bound after all others has its place, on a machine that was planned or on one more.
+func TestAllThatFitAreTried(t *testing.T) {
+	for _, terms := range []string{"spread=zone:1", "spread=zone:1 apart=host"} {
+		k := bins.Ready(t, packing.Options{}, "type small cpu=2 memory=4Gi price=0.10 zones=a,b", "pool general", "node na cpu=10m memory=1Gi zone=a", "node nb cpu=10m memory=1Gi zone=b",
+			"pod web x240 cpu=100m "+terms)
+		pods := k.Unplaced
+		k.Unplaced = nil
+		repairer(k).TrySingly(pods)
+		if len(k.Unplaced) > 0 {
+			t.Errorf("%s: %d of 240 pods have no place", terms, len(k.Unplaced))
+		}
+	}
+}
+
 func TestTrim(t *testing.T) {
 	types := []string{"type small cpu=2 memory=4Gi price=0.10 zones=a,b", "type large cpu=8 memory=16Gi price=0.40 zones=a,b"}
 	bins.Run(t, map[string]bins.Case{

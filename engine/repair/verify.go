@@ -12,7 +12,8 @@ import (
 // each is tried by itself.
 const maxVerifyRounds = 3
 
-// maxSingleTries is how many pods are tried by themselves.
+// maxSingleTries is how often it is looked, for pods that are tried by themselves, whether all others can be bound as well, and how
+// many classes of them may find no place.
 const maxSingleTries = 100
 
 // Verify replays all placements as if every planned machine were there and
@@ -72,15 +73,20 @@ func (k *Repairer) moveIfUnstable(x *packing.Pod) {
 // trySingly tries each pod by itself, again as long as one of them finds a place.
 func (k *Repairer) trySingly(pods []*packing.Pod) {
 	packing.SortPods(pods)
-	tries := maxSingleTries
+	k.tries = maxSingleTries
 	for found := true; found; {
 		found = false
 		var again []*packing.Pod
+		var hopeless *packing.Class // nothing has changed since one of its pods found no place
 		for _, x := range pods {
-			tries--
-			if tries >= 0 && (k.try(x, k.Put) || k.try(x, k.Squeeze) || k.tryDomains(x)) {
-				found = true
+			switch {
+			case k.tries <= 0 || x.Class == hopeless:
+			case k.try(x, k.Put) || k.try(x, k.Squeeze) || k.tryDomains(x):
+				found, hopeless = true, nil
 				continue
+			default:
+				k.tries--
+				hopeless = x.Class
 			}
 			again = append(again, x)
 		}
@@ -106,11 +112,17 @@ func (k *Repairer) tryDomains(x *packing.Pod) bool {
 	})
 }
 
-// try places the pod and takes it off again if then some pod could not be bound.
+// try places the pod and takes it off again if then some pod could not be bound. All others can be: so can this one after
+// them, unless it came by a machine that changes what these may do.
 func (k *Repairer) try(x *packing.Pod, put func(*packing.Pod, int) bool) bool {
+	before := bind.Now(k.Packing)
 	if !put(x, 1) {
 		return false
 	}
+	if before.Admits(x) {
+		return true
+	}
+	k.tries--
 	stuck := bind.Replay(k.Packing)
 	if len(stuck) == 0 {
 		return true
