@@ -23,7 +23,7 @@ var holders = []string{"limits", "resources", "requests", "capacity", "allocatab
 // Mend returns the JSON text with "0" in place of each quantity that cannot be read, and says which these are.
 func Mend(text []byte) ([]byte, []Unreadable) {
 	var found []Unreadable
-	m := mender{tell: func(u Unreadable) { found = append(found, u) }}
+	m := mender{found: func(u Unreadable) { found = append(found, u) }}
 	m.write(text)
 	if len(found) == 0 {
 		return text, nil
@@ -31,12 +31,12 @@ func Mend(text []byte) ([]byte, []Unreadable) {
 	return m.out.Bytes(), found
 }
 
-// NewReader reads the JSON documents of from, with "0" in place of each quantity that cannot be read, and tells each of
-// these. Nothing is held back but the text of a quantity that has not ended, so it may stand before a watch.
+// NewReader reads the JSON documents of from, with "0" in place of each quantity that cannot be read, and passes each of
+// these to found. Nothing is held back but the text of a quantity that has not ended, so it may stand before a watch.
 //
 // Zero, since an amount that cannot be read must never look like room: a pool with such a limit buys nothing and keeps what it has.
-func NewReader(from io.ReadCloser, tell func(Unreadable)) io.ReadCloser {
-	return &reader{from: from, mender: mender{tell: tell}, room: make([]byte, 32<<10)}
+func NewReader(from io.ReadCloser, found func(Unreadable)) io.ReadCloser {
+	return &reader{from: from, mender: mender{found: found}, room: make([]byte, 32<<10)}
 }
 
 type reader struct {
@@ -62,8 +62,8 @@ func (r *reader) Close() error { return r.from.Close() }
 
 // mender follows JSON text byte by byte, knowing at each string which field it is in.
 type mender struct {
-	tell func(Unreadable)
-	out  bytes.Buffer
+	found func(Unreadable)
+	out   bytes.Buffer
 
 	open    []frame // the objects and lists around
 	name    string  // of the object at hand
@@ -161,7 +161,7 @@ func (m *mender) end() {
 	case role == amount:
 		// An escape is legal JSON, though no writer has a reason for it in a quantity: it is not read.
 		if s := string(m.text); !Readable(s) {
-			m.tell(Unreadable{Name: m.name, Path: m.path(), Value: s})
+			m.found(Unreadable{Name: m.name, Path: m.path(), Value: s})
 			m.text = append(m.text[:0], '0')
 		}
 		m.out.Write(m.text)

@@ -50,7 +50,7 @@ func Run(in scenario.Input, catalog world.Catalog, options provision.Options) (o
 		return out, err
 	}
 	out.PeakMiB = measure.PeakMiB()
-	tell(p, &out)
+	fill(p, &out)
 	return out, nil
 }
 
@@ -96,8 +96,8 @@ func hold(b *world.Builder, in scenario.Input, catalog world.Catalog) error {
 // read reads a pod, whose volumes, if any, are not looked at.
 func read(p *corev1.Pod) world.Pod { return observe.Volumes{}.Bind(observe.Pod(p), nil) }
 
-// tell puts the plan into the common form.
-func tell(p plan.Plan, out *outcome.Outcome) {
+// fill puts the plan into the common form.
+func fill(p plan.Plan, out *outcome.Outcome) {
 	out.Bound, out.Steps = float64(p.Bound)/1e6, p.Steps
 	for _, a := range p.New {
 		out.New = append(out.New, outcome.Node{

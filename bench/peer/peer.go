@@ -87,7 +87,7 @@ func Run(in scenario.Input, catalog world.Catalog, o Options) (outcome.Outcome, 
 		return out, err
 	}
 	out.PeakMiB = measure.PeakMiB()
-	tell(results, &out)
+	fill(results, &out)
 	out.Undecided = len(in.Pending) - out.Placed() - len(out.Refused)
 	return out, nil
 }
@@ -147,8 +147,8 @@ func (p *pass) solve(ctx context.Context, pods []*corev1.Pod) (scheduling.Result
 	return s.Solve(ctx, pods)
 }
 
-// tell puts the results into the common form.
-func tell(r scheduling.Results, out *outcome.Outcome) {
+// fill puts the results into the common form.
+func fill(r scheduling.Results, out *outcome.Outcome) {
 	zones := make([][]string, len(r.NewNodeClaims))
 	for i, claim := range r.NewNodeClaims {
 		n := outcome.Node{Pool: claim.NodePoolName, Price: math.Inf(1), Pods: names(claim.Pods)}

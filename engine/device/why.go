@@ -77,22 +77,22 @@ func optionWhy(devices []world.Device, inUse []bool, c *world.DeviceClaim, r *wo
 	if o.All {
 		want = "all"
 	}
-	tell := func(code reason.Code, format string, args ...any) *reason.Why {
+	because := func(code reason.Code, format string, args ...any) *reason.Why {
 		return &reason.Why{Code: code, Detail: what + ": " + fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case o.All && barred > 0:
-		return tell(reason.NoDevice, "wants all devices of class %s, and %d of them cannot be had for a taint or for what is not planned for", o.Class, barred)
+		return because(reason.NoDevice, "wants all devices of class %s, and %d of them cannot be had for a taint or for what is not planned for", o.Class, barred)
 	case accepted == 0 && len(devices) == 0:
-		return tell(reason.NoDevice, "wants %s of class %s; there is no device", want, o.Class)
+		return because(reason.NoDevice, "wants %s of class %s; there is no device", want, o.Class)
 	case accepted == 0:
-		return tell(reason.NoDevice, "wants %s of class %s; none of %d devices is accepted", want, o.Class, len(devices))
+		return because(reason.NoDevice, "wants %s of class %s; none of %d devices is accepted", want, o.Class, len(devices))
 	case o.All && accepted > mostDevices || o.Count > mostDevices:
-		return tell(reason.DeviceCount, "wants more devices than the %d that a claim can have", mostDevices)
+		return because(reason.DeviceCount, "wants more devices than the %d that a claim can have", mostDevices)
 	case !o.All && accepted < o.Count:
-		return tell(reason.NoDevice, "wants %s of class %s; %d of %d devices are accepted", want, o.Class, accepted, len(devices))
+		return because(reason.NoDevice, "wants %s of class %s; %d of %d devices are accepted", want, o.Class, accepted, len(devices))
 	case o.All && free < accepted || free < o.Count:
-		return tell(reason.DeviceTaken, "wants %s of class %s; %d of %d are free", want, o.Class, free, accepted)
+		return because(reason.DeviceTaken, "wants %s of class %s; %d of %d are free", want, o.Class, free, accepted)
 	}
-	return tell(reason.NoDevice, "wants %s of class %s with equal attributes, as its constraints say; %d are free, and not so many are alike", want, o.Class, free)
+	return because(reason.NoDevice, "wants %s of class %s with equal attributes, as its constraints say; %d are free, and not so many are alike", want, o.Class, free)
 }

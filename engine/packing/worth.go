@@ -72,14 +72,14 @@ func RegretOf(k *Packing, b *Bin, offer int) int {
 	return sum
 }
 
-// Lost is the weight of the soft terms that the pod has to do without; tell is called with each.
-func Lost(k *Packing, b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) int {
+// Lost is the weight of the soft terms that the pod has to do without; lost is called with each.
+func Lost(k *Packing, b *Bin, x *Pod, lost func(weight int, loss plan.Loss)) int {
 	sum := 0
 	at := standing(k, b)
 	lose := func(weight int, of spread.Soft, term func() string) {
 		sum += weight
-		if tell != nil {
-			tell(weight, plan.Loss{Pod: x.Pod.Key, Term: term(), Of: of})
+		if lost != nil {
+			lost(weight, plan.Loss{Pod: x.Pod.Key, Term: term(), Of: of})
 		}
 	}
 	for _, w := range x.Class.Wishes {

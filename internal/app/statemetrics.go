@@ -66,13 +66,13 @@ const (
 	conditionEventsAtOnce    = 50
 )
 
-// observeConditions has changes of conditions counted, and told by events, as are ends.
+// observeConditions has changes of conditions counted, and published as events, as are ends.
 func (p *parts) observeConditions(ctx context.Context) error {
 	if p.Settings.Unobserved {
 		return nil
 	}
 	pace := rate.NewLimiter(conditionEventsPerSecond, conditionEventsAtOnce)
-	tell := func(about any, what []statemetrics.Told) {
+	publish := func(about any, what []statemetrics.Event) {
 		for _, t := range what {
 			if o, ok := about.(client.Object); ok && pace.Allow() {
 				p.events.Normal(o, t.Reason, "%s", t.Message)
@@ -92,7 +92,7 @@ func (p *parts) observeConditions(ctx context.Context) error {
 					return
 				}
 				statemetrics.Moved(p.metrics, was, is)
-				tell(after, statemetrics.Tell(was, is))
+				publish(after, statemetrics.Events(was, is))
 			}),
 			DeleteFunc: p.cluster.Panics.Handle("metrics of objects", func(last any) {
 				if gone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
@@ -100,7 +100,7 @@ func (p *parts) observeConditions(ctx context.Context) error {
 				}
 				if o, ok := statemetrics.ObjectOf(last); ok && p.leads() {
 					statemetrics.Gone(p.metrics, o, p.Now())
-					tell(last, statemetrics.Finalized(o, nil))
+					publish(last, statemetrics.Finalized(o, nil))
 				}
 			}),
 		})

@@ -214,7 +214,7 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 		got, err = c.cfg.Driver.Catalog(ctx, e.template)
 		return err
 	})
-	got = c.refusals.tell(c.cfg.Now(), got)
+	got = c.refusals.applied(c.cfg.Now(), got)
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
 	c.mu.Lock()

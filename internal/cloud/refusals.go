@@ -96,9 +96,9 @@ func (r *refusals) forget(now time.Time) {
 	}
 }
 
-// tell returns the catalogue with what is remembered of its offers. One of
+// applied returns the catalogue with what is remembered of its offers. One of
 // which nothing is remembered is returned as it is.
-func (r *refusals) tell(now time.Time, c world.Catalog) world.Catalog {
+func (r *refusals) applied(now time.Time, c world.Catalog) world.Catalog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.asks) == 0 {

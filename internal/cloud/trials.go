@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// tellTroubleAfter is how long an error that passes by itself, such as throttling, is not reported.
-	tellTroubleAfter = time.Minute
+	// reportTroubleAfter is how long an error that passes by itself, such as throttling, is not reported.
+	reportTroubleAfter = time.Minute
 	// maxTrials is of how many things it is known at most since when they are tried in vain.
 	maxTrials = 10_000
 )
 
 // Trials knows since when things are tried in vain. What is tried again and again
-// is told by its rule, whatever it is: in the cloud's words, and since when. The
+// is reported by its rule, whatever it is: in the cloud's words, and since when. The
 // zero Trials is ready to use.
 type Trials struct {
 	mu    sync.Mutex
@@ -55,7 +55,7 @@ func (t *Trials) Note(what string, began, now time.Time, err error) error {
 		return nil
 	}
 	since := t.Failed(what, began)
-	if now.Sub(since) < tellTroubleAfter {
+	if now.Sub(since) < reportTroubleAfter {
 		return err
 	}
 	return &LastingError{Err: err, Since: since}
@@ -97,23 +97,23 @@ type Trouble struct {
 	Err    error     // why the last one failed; nil likewise
 }
 
-// tellAgainAfter is how long after it was told trouble that has not ended is told again.
-const tellAgainAfter = 5 * time.Minute
+// reportAgainAfter is how long after it was reported trouble that has not ended is reported again.
+const reportAgainAfter = 5 * time.Minute
 
 // troubles is what was reported of calls that fail for long.
 type troubles struct {
 	trials Trials
 
-	mu   sync.Mutex
-	told map[string]time.Time // by method, when it was reported last
+	mu       sync.Mutex
+	reported map[string]time.Time // by method, when it was reported last
 }
 
-// note takes down how one call came out, and returns what there is to tell of it; false: nothing.
+// note takes down how one call came out, and returns what there is to report of it; false: nothing.
 func (t *troubles) note(method string, began, now time.Time, err error) (Trouble, bool) {
 	switch CodeOf(err) {
 	case Throttled, Unauthorised, Unknown:
 	default:
-		err = nil // it was answered: what is wrong with one machine or one class is theirs to tell
+		err = nil // it was answered: what is wrong with one machine or one class is theirs to report
 	}
 	var since time.Time
 	if err != nil {
@@ -123,17 +123,17 @@ func (t *troubles) note(method string, began, now time.Time, err error) (Trouble
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at, told := t.told[method]
+	at, reported := t.reported[method]
 	switch {
-	case err == nil && told:
-		delete(t.told, method)
+	case err == nil && reported:
+		delete(t.reported, method)
 		return Trouble{Method: method}, true
-	case err == nil, now.Sub(since) < tellTroubleAfter, told && now.Sub(at) < tellAgainAfter:
+	case err == nil, now.Sub(since) < reportTroubleAfter, reported && now.Sub(at) < reportAgainAfter:
 		return Trouble{}, false
 	}
-	if t.told == nil {
-		t.told = map[string]time.Time{}
+	if t.reported == nil {
+		t.reported = map[string]time.Time{}
 	}
-	t.told[method] = now
+	t.reported[method] = now
 	return Trouble{Method: method, Since: since, Err: err}, true
 }

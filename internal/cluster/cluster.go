@@ -203,14 +203,14 @@ func (c *Cluster) Refused() []string {
 // World returns the cluster state as it is now.
 func (c *Cluster) World() *world.World {
 	w, learnt := c.freeze(func() bool { return false })
-	c.tell(learnt)
+	c.notifyLearnt(learnt)
 	return w
 }
 
 // Recent returns a cluster state that is not older than age: cheap for callers that look often.
 func (c *Cluster) Recent(age time.Duration) *world.World {
 	w, learnt := c.freeze(func() bool { return c.last != nil && (!c.dirty || c.now.Since(c.lastAt) <= age) })
-	c.tell(learnt)
+	c.notifyLearnt(learnt)
 	return w
 }
 
@@ -242,8 +242,8 @@ func (c *Cluster) snapshot() (w *world.World, learnt bool) {
 	return c.last, learnt
 }
 
-// tell notifies the listeners that something was learnt of purchases.
-func (c *Cluster) tell(learnt bool) {
+// notifyLearnt notifies the listeners that something was learnt of purchases.
+func (c *Cluster) notifyLearnt(learnt bool) {
 	if learnt {
 		c.notify(Change{Kind: Backoff})
 	}

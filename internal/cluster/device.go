@@ -18,8 +18,8 @@ var allocating = []string{"resourceclaims", "deviceclasses", "resourceslices"}
 
 // devices are what objects say of devices, and what of it pods, nodes and pools were given last.
 type devices struct {
-	book *device.Book // nil: devices are not planned for
-	told device.Joined
+	book   *device.Book // nil: devices are not planned for
+	joined device.Joined
 }
 
 // FollowDevices has devices be planned for; then the cluster state also waits for what says which there are. It is
@@ -99,8 +99,8 @@ func (c *Cluster) settleDevices() {
 	if !changed {
 		return
 	}
-	was := c.devices.told
-	c.devices.told = now
+	was := c.devices.joined
+	c.devices.joined = now
 	for _, k := range differing(was.Pods, now.Pods, world.Key.Compare) {
 		if p := c.pod(k); p != nil {
 			c.putPod(*p)

@@ -74,7 +74,7 @@ func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {
 // default constraints if it states none. Of one that the Builder refuses, what it needs to be held where it is.
 func (c *Cluster) putPod(p world.Pod) {
 	p.Planned, p.Ending = "", c.jobs.ends(p.Key)
-	c.devices.told.GivePod(&p)
+	c.devices.joined.GivePod(&p)
 	c.spreads.give(&p)
 	if p.Node == "" && !p.Done {
 		p.Planned = c.planned[p.Key]
@@ -339,7 +339,7 @@ func (c *Cluster) setNode(n world.Node) []Change {
 
 // putNode puts a node into the cluster state together with its devices.
 func (c *Cluster) putNode(n world.Node) {
-	c.devices.told.GiveNode(&n)
+	c.devices.joined.GiveNode(&n)
 	c.put("node "+n.Name, c.builder.SetNode(n))
 }
 
@@ -390,7 +390,7 @@ func (c *Cluster) setPool(p world.Pool, earlier *world.Backoff) {
 
 // putPool puts a pool into the cluster state, as ready as what it buys from.
 func (c *Cluster) putPool(p world.Pool) {
-	c.devices.told.GivePool(&p)
+	c.devices.joined.GivePool(&p)
 	p.NotReady = cmp.Or(p.NotReady, c.barred[p.Template], c.blind(p.ID))
 	c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
 }

@@ -82,7 +82,7 @@ func TestOneThatBreaksIsAlone(t *testing.T) {
 			for _, k := range keys {
 				p.Refused = append(p.Refused, plan.Refusal{Pod: k, Why: &reason.Why{Code: reason.NoPlace}})
 			}
-			e.Tell(w.Snapshot(0), p, nil)
+			e.Publish(w.Snapshot(0), p, nil)
 		},
 		"Promise": func(t *testing.T, e *Enactor) {
 			e.Promise(t.Context(), w.Snapshot(0), plan.Plan{Filled: []plan.Fill{{Node: "node", Pods: keys}}}, 0)

@@ -130,12 +130,12 @@ func TestJoined(t *testing.T) {
 	now = now.Add(openEvery)
 	step("what was seen a second ago is not what is", "c4", "n4", true, "late → n4")
 	step("no pods are planned for it", "c5", "n5", false)
-	e.Tell(state.World(), plan.Plan{}, nil)
+	e.Publish(state.World(), plan.Plan{}, nil)
 	if e.openings.counts == nil {
 		t.Error("what was seen just now is forgotten")
 	}
 	now = now.Add(openEvery)
-	if e.Tell(state.World(), plan.Plan{}, nil); e.openings.counts != nil {
+	if e.Publish(state.World(), plan.Plan{}, nil); e.openings.counts != nil {
 		t.Error("what was seen long ago is kept, which is as large as the cluster")
 	}
 	e.Targets.set(plan.Plan{Filled: []plan.Fill{{Claim: "c1", Pods: keys("a")}}}, nil)

@@ -84,7 +84,7 @@ func TestOpening(t *testing.T) {
 	spread("lagging", "late")
 	now = now.Add(2 * time.Second)
 	is(true, "zone a is not ahead any more")
-	e.Tell(state.World(), plan.Plan{}, nil)
+	e.Publish(state.World(), plan.Plan{}, nil)
 	if o := e.Opening("old", 20*time.Second); !o.Open {
 		t.Errorf("%+v: it takes pods already", o)
 	}

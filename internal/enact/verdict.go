@@ -16,8 +16,8 @@ import (
 // refusedEvery is how often a pod that stays refused gets the event again.
 const refusedEvery = 5 * time.Minute
 
-// Tell publishes the verdict on every pod of a plan. made are the claims of its asks by the ask's name.
-func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
+// Publish publishes the verdict on every pod of a plan. made are the claims of its asks by the ask's name.
+func (e *Enactor) Publish(w *world.World, p plan.Plan, made map[string]string) {
 	e.Targets.set(p, made)
 	e.openings.forget(e.Now())
 	e.Cluster.Plan(places(p, made))

@@ -56,7 +56,7 @@ func TestTellIsBrief(t *testing.T) {
 	}
 	said := &heard{}
 	e := &Enactor{Cluster: cluster.New(clock.Wall), Events: said, Now: clock.Wall, Targets: &Targets{}}
-	e.Tell(b.Snapshot(0), plan.Plan{Refused: []plan.Refusal{{Pod: key, Why: why}}}, nil)
+	e.Publish(b.Snapshot(0), plan.Plan{Refused: []plan.Refusal{{Pod: key, Why: why}}}, nil)
 	const begin, end = `web FailedScheduling Failed to schedule pod, incompatible with nodepool "p0", `, " more pools"
 	if len(*said) != 1 || !strings.HasPrefix((*said)[0], begin) || !strings.HasSuffix((*said)[0], end) || len((*said)[0]) > len("web FailedScheduling ")+200 {
 		t.Errorf("said %q", *said)
@@ -90,7 +90,7 @@ func TestTell(t *testing.T) {
 	}
 	said := &heard{}
 	e := &Enactor{Cluster: cluster.New(clock.Wall), Events: said, Now: clock.Wall, Targets: &Targets{}}
-	e.Tell(b.Snapshot(0), p, map[string]string{"a": "p-1"})
+	e.Publish(b.Snapshot(0), p, map[string]string{"a": "p-1"})
 	want := heard{
 		"bought Nominated Pod should schedule on: nodeclaim/p-1", "filled Nominated Pod should schedule on: nodeclaim/c", "joined Nominated Pod should schedule on n",
 		"free Nominated Pod should schedule on: node/own", "refused FailedScheduling Failed to schedule pod, no provisioners found",

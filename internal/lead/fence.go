@@ -71,7 +71,7 @@ func (f *Fence) extend(lease int, asked time.Time, good time.Duration) {
 	if f.lost == nil && f.open() {
 		f.opened = true
 	}
-	f.tell()
+	f.notify()
 }
 
 // Shut ends the right to act for good.
@@ -81,10 +81,10 @@ func (f *Fence) shut(why error) {
 	if f.lost == nil {
 		f.lost = why
 	}
-	f.tell()
+	f.notify()
 }
 
-func (f *Fence) tell() {
+func (f *Fence) notify() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }

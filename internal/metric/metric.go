@@ -164,7 +164,7 @@ func newSeries(m Metric) *series {
 	return c
 }
 
-// admit tells whether the series exists or may come to exist.
+// admit reports whether the series exists or may come to exist.
 func (c *series) admit(labels []string) bool {
 	if c.PerObject {
 		panic(c.Name + " has series for single objects: use Replace")

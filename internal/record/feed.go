@@ -21,7 +21,7 @@ const (
 	followers = 2
 )
 
-// Feed tells decisions as a recording while they are made. It costs nothing while it is not followed.
+// Feed sends decisions as a recording while they are made. It costs nothing while it is not followed.
 type Feed struct {
 	Kept func() []journal.Entry // decisions that are in memory, latest first
 	Now  clock.Now
@@ -84,21 +84,21 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	to := pacedWriter{w, out, f.Now}
 	enc, err := NewEncoder(to)
-	told := map[[2]string]bool{}
+	sent := map[[2]string]bool{}
 	for _, e := range slices.Backward(f.Kept()) {
 		if err == nil && e.World.At() > since {
-			told[[2]string{e.Kind, e.World.Digest()}] = true
+			sent[[2]string{e.Kind, e.World.Digest()}] = true
 			err = enc.Add(e)
 		}
 	}
 	if err != nil || out.Flush() != nil || r.URL.Query().Get("follow") == "false" {
 		return
 	}
-	f.follow(r, enc, out, me, told)
+	f.follow(r, enc, out, me, sent)
 }
 
 // follow sends what is decided and was not sent yet.
-func (f *Feed) follow(r *http.Request, enc *Encoder, out *http.ResponseController, me chan journal.Entry, told map[[2]string]bool) {
+func (f *Feed) follow(r *http.Request, enc *Encoder, out *http.ResponseController, me chan journal.Entry, sent map[[2]string]bool) {
 	pulse := time.NewTicker(beatEvery)
 	defer pulse.Stop()
 	for {
@@ -109,7 +109,7 @@ func (f *Feed) follow(r *http.Request, enc *Encoder, out *http.ResponseControlle
 		case <-pulse.C:
 			err = enc.Beat()
 		case e := <-me:
-			if told[[2]string{e.Kind, e.World.Digest()}] {
+			if sent[[2]string{e.Kind, e.World.Digest()}] {
 				continue
 			}
 			err = enc.Add(e)

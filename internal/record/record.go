@@ -203,7 +203,7 @@ func Read(r io.Reader, each func(journal.Entry) error) error {
 		err := d.entry()
 		switch {
 		case errors.Is(err, io.EOF):
-			return d.told(damage)
+			return d.fault(damage)
 		case err == nil:
 			continue
 		case d.stopped:
@@ -220,14 +220,14 @@ func Read(r io.Reader, each func(journal.Entry) error) error {
 			return err
 		}
 		if !more {
-			return d.told(damage)
+			return d.fault(damage)
 		}
 		damage.Again++
 	}
 }
 
-// told is what is wrong with what was read; nil: nothing.
-func (d *decoder) told(damage DamageError) error {
+// fault is what is wrong with what was read; nil: nothing.
+func (d *decoder) fault(damage DamageError) error {
 	damage.Read, damage.Other = d.read, d.other
 	if damage.Why == "" && damage.Other == 0 {
 		return nil

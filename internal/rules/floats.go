@@ -115,7 +115,7 @@ func weighs(n ast.Node, info *types.Info) string {
 	return ""
 }
 
-// isFloat tells whether x is a float that is not known before the program runs.
+// isFloat reports whether x is a float that is not known before the program runs.
 func isFloat(x ast.Expr, info *types.Info) bool {
 	v := info.Types[x]
 	if v.Value != nil || v.Type == nil {

@@ -352,7 +352,7 @@ func layerOf(dir string) (found layer, unit string, ok bool) {
 	return found, unit, ok
 }
 
-// cover tells whether dir is the folder at or below it, and which folder that
+// cover reports whether dir is the folder at or below it, and which folder that
 // is when at ends in a star.
 func cover(at, dir string) (unit string, ok bool) {
 	parent, star := strings.CutSuffix(at, "/*")
@@ -367,7 +367,7 @@ func cover(at, dir string) (unit string, ok bool) {
 	return path.Join(parent, first), true
 }
 
-// matches tells whether dir is one of the patterns.
+// matches reports whether dir is one of the patterns.
 func matches(dir string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if tree, all := strings.CutSuffix(p, "/..."); all {
@@ -377,7 +377,7 @@ func matches(dir string, patterns []string) bool {
 	})
 }
 
-// under tells whether the import path is one of libs or below it.
+// under reports whether the import path is one of libs or below it.
 func under(importPath string, libs []string) bool {
 	return slices.ContainsFunc(libs, func(lib string) bool { return below(importPath, lib) })
 }

@@ -192,7 +192,7 @@ func Words(root string) ([]Fault, error) {
 	return faults, err
 }
 
-// ofPeople tells whether a file is written by people, for people.
+// ofPeople reports whether a file is written by people, for people.
 func ofPeople(rel string) bool {
 	switch path.Ext(rel) {
 	case ".go", ".md", ".mod", ".yaml", ".yml", ".sh", ".tf", ".ts", ".css", ".html", ".tpl", ".txtar":

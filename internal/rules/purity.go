@@ -133,7 +133,7 @@ func libraryCall(sel *ast.SelectorExpr, info *types.Info) string {
 
 const fused = "x*y+z of floats is one operation on some architectures and two on others: write float64(x*y) + z"
 
-// fuses tells whether x is a product of floats that an addition could swallow.
+// fuses reports whether x is a product of floats that an addition could swallow.
 func fuses(x ast.Expr, info *types.Info) bool {
 	product, ok := ast.Unparen(x).(*ast.BinaryExpr)
 	if !ok || product.Op != token.MUL {

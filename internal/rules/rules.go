@@ -137,7 +137,7 @@ func (t *Tree) add(byDir map[string]*Package, rel string, src []byte) error {
 	return nil
 }
 
-// skipped tells whether a folder holds no source of ours.
+// skipped reports whether a folder holds no source of ours.
 func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules" || name == "bin"
 }

@@ -20,15 +20,15 @@ func rank() []reason.Code {
 	}
 }
 
-// telling words what pools have against a pod, which is nil if the World no longer has it.
-type telling struct {
+// phrasing has the words for what pools have against a pod, which is nil if the World no longer has it.
+type phrasing struct {
 	world *world.World
 	pod   *world.Pod
 	brief bool // what the pool itself requires of instance types is left out
 }
 
 // poolClause says what one pool has against the pod.
-func (t telling) poolClause(p *world.Pool, why *reason.Why) string {
+func (t phrasing) poolClause(p *world.Pool, why *reason.Why) string {
 	causes := []*reason.Why{why}
 	if why.Code == reason.NoPlace {
 		causes = slices.Clone(why.Causes)
@@ -62,7 +62,7 @@ func (t telling) poolClause(p *world.Pool, why *reason.Why) string {
 }
 
 // clause words one objection of a pool.
-func (t telling) clause(p *world.Pool, why *reason.Why) string {
+func (t phrasing) clause(p *world.Pool, why *reason.Why) string {
 	switch why.Code {
 	case reason.Taint:
 		return fmt.Sprintf("did not tolerate %s=%s:%s", why.About.Key, why.About.Value, why.About.Effect)
@@ -123,7 +123,7 @@ func requirement(why *reason.Why) string {
 
 // noType says that no instance type is on sale that would do, in zones if some
 // zones only are left to the pod.
-func (t telling) noType(p *world.Pool, zones []string) string {
+func (t phrasing) noType(p *world.Pool, zones []string) string {
 	pod, demand := t.pod, p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name)).Meet(label.Exactly(p.Labels))
 	if t.brief {
 		demand = nil
@@ -150,7 +150,7 @@ func (t telling) noType(p *world.Pool, zones []string) string {
 
 // oneDemand replaces objections to some zones by what is behind them: that
 // nothing is on sale in the zones to which nothing objects.
-func (t telling) oneDemand(p *world.Pool, causes []*reason.Why) []*reason.Why {
+func (t phrasing) oneDemand(p *world.Pool, causes []*reason.Why) []*reason.Why {
 	zones := zonesOf(t.world, p)
 	barred := 0
 	var rest []*reason.Why

@@ -78,7 +78,7 @@ func near(w *world.World, r plan.Refusal) []string {
 		weight int
 	}
 	var found []objection
-	t := telling{world: w, pod: w.Pod(r.Pod), brief: true}
+	t := phrasing{world: w, pod: w.Pod(r.Pod), brief: true}
 	for _, p := range w.Pools() {
 		if p.Replicas != nil {
 			continue

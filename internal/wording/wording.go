@@ -47,7 +47,7 @@ func Refusal(w *world.World, r plan.Refusal) string {
 			continue
 		}
 		if why := of(r.Why, p.ID); why != nil {
-			clauses = append(clauses, telling{world: w, pod: w.Pod(r.Pod)}.poolClause(p, why))
+			clauses = append(clauses, phrasing{world: w, pod: w.Pod(r.Pod)}.poolClause(p, why))
 		}
 	}
 	if len(clauses) == 0 {

@@ -71,7 +71,7 @@ func golden(from string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// changed tells whether EC2's answer for a column is no longer what it was.
+// changed reports whether EC2's answer for a column is no longer what it was.
 func changed(typ, column string) bool {
 	family, _, _ := strings.Cut(typ, ".")
 	is := func(names string) bool { return slices.Contains(strings.Fields(names), family) }

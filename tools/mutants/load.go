@@ -242,7 +242,7 @@ func (e *editor) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// number tells whether an expression is a number that is worked out when the program runs.
+// number reports whether an expression is a number that is worked out when the program runs.
 func (e *editor) number(x ast.Expr) bool {
 	t, ok := e.info.Types[x]
 	return ok && t.Value == nil && isNumber(t.Type)

@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// run tells whether all tests passed; what failed, go test has said last.
+// run reports whether all tests passed; what failed, go test has said last.
 func run(flags []string) (ok bool, err error) {
 	listed, err := exec.Command("go", "list", "-e", "-f", // what does not build, go test reports
 		`{{.ImportPath}} {{len .TestGoFiles}}{{len .XTestGoFiles}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`,

@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run tells whether all parts that were asked for have passed.
+// run reports whether all parts that were asked for have passed.
 func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	flags := flag.NewFlagSet("testall", flag.ContinueOnError)
 	var o options

@@ -189,7 +189,7 @@ func (x *hostProgram) require(hosts []float64) bool {
 	}
 	x.simplex.Solve(open)
 	x.simplex.Appraise()
-	x.simplex.Tell(x.relaxation)
+	x.simplex.Price(x.relaxation)
 	d, ok := x.demand()
 	if !ok {
 		return false

@@ -435,9 +435,9 @@ func (b *Simplex) replace(leave int, enters basic, n float64) {
 	b.Steps += len(row) * len(row) / 8
 }
 
-// Tell makes shares of the worths. Kinds that were not looked at get those of another, as high as is needed for everything to be worth
+// Price makes shares of the worths. Kinds that were not looked at get those of another, as high as is needed for everything to be worth
 // no less there.
-func (b *Simplex) Tell(f *Relaxation) {
+func (b *Simplex) Price(f *Relaxation) {
 	looked := problem.NewBits(len(f.Kinds.All))
 	for p, n := range b.Kinds {
 		looked.Set(int(n))

@@ -28,7 +28,7 @@ type meter struct {
 	to  atomic.Pointer[func(Done)]
 }
 
-func (m *meter) tell(d Done) {
+func (m *meter) note(d Done) {
 	if to := m.to.Load(); to != nil {
 		(*to)(d)
 	}
@@ -45,7 +45,7 @@ func (m *meter) measure(s *middleware.Stack) error {
 				attempts = len(all.Results)
 			}
 			if attempts > 0 { // otherwise nothing was sent
-				m.tell(Done{awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx), codeOf(about, err), m.now().Sub(begun), attempts})
+				m.note(Done{awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx), codeOf(about, err), m.now().Sub(begun), attempts})
 			}
 			return out, about, err
 		})
@@ -53,7 +53,7 @@ func (m *meter) measure(s *middleware.Stack) error {
 		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 			begun := m.now()
 			out, about, err := next.HandleFinalize(ctx, in)
-			m.tell(Done{Service: awsmiddleware.GetServiceID(ctx), Action: awsmiddleware.GetOperationName(ctx), Code: codeOf(about, err), Took: m.now().Sub(begun)})
+			m.note(Done{Service: awsmiddleware.GetServiceID(ctx), Action: awsmiddleware.GetOperationName(ctx), Code: codeOf(about, err), Took: m.now().Sub(begun)})
 			return out, about, err
 		})
 	if err := s.Initialize.Add(whole, middleware.Before); err != nil {

@@ -63,7 +63,7 @@ func (b *Launcher) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 		return cloud.Outcome{Failed: l.failed, Err: cloud.Errorf(cloud.Unknown, "LaunchFailed", "EC2 does not report yet where %s is", past.machines[i].ID)}
 	}
 	past.ended = err == nil || cloud.CodeOf(err) == cloud.Capacity || len(past.machines) > 0
-	past.told = past.told || len(past.machines) > 0
+	past.settled = past.settled || len(past.machines) > 0
 	return cloud.Outcome{Machines: slices.Clone(past.machines), Refused: l.sold, Failed: l.failed, Err: err}
 }
 
@@ -73,7 +73,7 @@ func (b *Launcher) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 // those beyond are left to the controller that looks for machines without a claim.
 func (l *launching) trim(ctx context.Context) {
 	p := l.past
-	if p.told || len(p.machines) <= l.want.order.Count {
+	if p.settled || len(p.machines) <= l.want.order.Count {
 		return
 	}
 	var ids []cloud.MachineID
@@ -101,6 +101,6 @@ func (b *Launcher) recall(ctx context.Context, past *past) error {
 		return err
 	}
 	past.add(found...)
-	past.recalled, past.told = true, len(found) > 0
+	past.recalled, past.settled = true, len(found) > 0
 	return nil
 }

@@ -29,7 +29,7 @@ type past struct {
 	recalled bool      // what an earlier process bought is among machines
 	machines []cloud.Machine
 	unsaid   []cloud.MachineID // bought by this process, and not announced yet
-	told     bool              // whose machines they are is settled
+	settled  bool              // whose machines they are is settled
 	round    int               // requests that were answered or whose token is spent
 	sent     *fleet.Request    // sent, and no answer came
 	clashed  time.Time         // when its token was first found to be used

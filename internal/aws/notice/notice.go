@@ -49,17 +49,17 @@ func (k Kind) Category() string {
 
 // Event is the reason of the event that people read; empty for Nothing.
 func (k Kind) Event() string {
-	reason, _ := k.told()
+	reason, _ := k.words()
 	return reason
 }
 
 // Says is the announcement in words.
 func (k Kind) Says() string {
-	_, text := k.told()
+	_, text := k.words()
 	return text
 }
 
-func (k Kind) told() (reason, text string) {
+func (k Kind) words() (reason, text string) {
 	switch k {
 	case SpotInterrupted:
 		return "SpotInterrupted", "AWS takes this spot instance back in two minutes"

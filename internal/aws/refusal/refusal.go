@@ -120,27 +120,27 @@ func KindOf(err error) cloud.Code {
 	return kind
 }
 
-// told is an error in words that stay the same from one call to the next: the
+// steadyError is an error in words that stay the same from one call to the next: the
 // SDK's own name the request, and a condition that showed them would change with
 // every look.
-type told struct {
+type steadyError struct {
 	text string
 	err  error
 }
 
 // Error is the error in words.
-func (t *told) Error() string { return t.text }
+func (t *steadyError) Error() string { return t.text }
 
 // Unwrap is the SDK's error.
-func (t *told) Unwrap() error { return t.err }
+func (t *steadyError) Unwrap() error { return t.err }
 
-// tell puts an error of the SDK into words.
-func tell(err error) error {
+// inWords puts an error of the SDK into words.
+func inWords(err error) error {
 	var api smithy.APIError
 	if errors.As(err, &api) && api.ErrorCode() != "" && api.ErrorMessage() != "" {
-		return &told{Steady(api.ErrorCode() + ": " + api.ErrorMessage()), err}
+		return &steadyError{Steady(api.ErrorCode() + ": " + api.ErrorMessage()), err}
 	}
-	return &told{Steady(err.Error()), err}
+	return &steadyError{Steady(err.Error()), err}
 }
 
 // moving are the parts of AWS's and the SDK's words that are others at each try
@@ -183,7 +183,7 @@ func Wrap(doing string, err error) error {
 	if errors.As(err, &api) {
 		text = api.ErrorCode() + ": " + api.ErrorMessage()
 	}
-	return &cloud.Error{Code: KindOf(err), Reason: Reason(text), Err: fmt.Errorf("%s: %w", doing, tell(err))}
+	return &cloud.Error{Code: KindOf(err), Reason: Reason(text), Err: fmt.Errorf("%s: %w", doing, inWords(err))}
 }
 
 // What to do about a call that is not allowed, by why it is not.

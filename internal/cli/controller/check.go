@@ -72,20 +72,20 @@ func (o *options) check() error {
 	scheduler, err := app.ParseSchedulerConfig(o.schedulerConfig)
 	wrong = append(wrong, err)
 
-	tell := func(so bool, text string, fields ...any) {
+	report := func(so bool, text string, fields ...any) {
 		if so {
 			o.notes = append(o.notes, note{text, fields})
 		}
 	}
 	unknown = append(unknown, unknownOfAWS...)
-	tell(len(unknown) > 0, "feature gates that this release does not know are passed over", "gates", strings.Join(unknown, ", "))
+	report(len(unknown) > 0, "feature gates that this release does not know are passed over", "gates", strings.Join(unknown, ", "))
 	o.DefaultSpread = scheduler.PodTopologySpread.DefaultConstraints
-	tell(len(o.DefaultSpread) > 0, "pods that state no topology spread constraint are planned with these, as --scheduler-config says", "constraints", o.DefaultSpread)
+	report(len(o.DefaultSpread) > 0, "pods that state no topology spread constraint are planned with these, as --scheduler-config says", "constraints", o.DefaultSpread)
 	o.Devices = !o.ignoreDRA
-	tell(o.noWarmup, "DISABLE_CONTROLLER_WARMUP changes nothing: followers read the cluster before they lead, so that they can lead at once")
+	report(o.noWarmup, "DISABLE_CONTROLLER_WARMUP changes nothing: followers read the cluster before they lead, so that they can lead at once")
 	o.notes = append(o.notes, retiredNotes(o.getenv)...)
 	o.Trace, err = trace.Read(o.variable, a.Cluster, o.AWS.Version)
-	tell(err != nil, "what happens is not traced", "error", err)
+	report(err != nil, "what happens is not traced", "error", err)
 	o.Gates, o.LeaderElection = gates, !o.noElection
 	a.Expressions = awsGates.NodeClassCEL
 	o.IgnorePreferences, o.BestEffort = o.preferences == "Ignore", o.minValues == "BestEffort"

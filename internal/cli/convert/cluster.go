@@ -138,7 +138,7 @@ func (c *conversion) run(ctx context.Context) error {
 		}
 	}
 	if c.dryRun {
-		return c.tell()
+		return c.preview()
 	}
 	if err := c.save(whole); err != nil {
 		return err
@@ -289,8 +289,8 @@ func (c *conversion) refusal(all []Note) error {
 	return fmt.Errorf("no object was changed, because these %s; change them and run the command again:%s", c.failing, b.String())
 }
 
-// tell says what would be done.
-func (c *conversion) tell() error {
+// preview says what would be done.
+func (c *conversion) preview() error {
 	c.say("back up to %s: %d definitions, %s", c.path, len(kinds()), c.plan.sum(c.found))
 	for _, k := range kinds() {
 		if old(c.crds[k]) {

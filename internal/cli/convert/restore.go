@@ -55,7 +55,7 @@ func (r *restoration) run(ctx context.Context) error {
 		return err
 	}
 	if r.dryRun {
-		r.tell()
+		r.preview()
 		return nil
 	}
 	if err := r.save(true); err != nil {
@@ -105,8 +105,8 @@ func (r *restoration) think(ctx context.Context) error {
 	return r.refusal(r.plan.refused())
 }
 
-// tell says what would be done.
-func (r *restoration) tell() {
+// preview says what would be done.
+func (r *restoration) preview() {
 	r.say("back up to %s: %d definitions, %s", r.path, len(kinds()), r.plan.sum(r.found))
 	for _, k := range kinds() {
 		if !r.past.is(k, r.crds[k]) {

@@ -81,7 +81,7 @@ func (o *options) disrupt(w *world.World, decide provision.Options) (r result, e
 			break
 		}
 		rename(last, p)
-		c.tell(last, p)
+		c.add(last, p)
 		if last, err = after.Plan(last, p); err != nil {
 			return r, err
 		}
@@ -149,8 +149,8 @@ func rename(w *world.World, p plan.Plan) {
 	}
 }
 
-// tell adds what a plan does.
-func (c *consolidation) tell(w *world.World, p plan.Plan) {
+// add adds what a plan does.
+func (c *consolidation) add(w *world.World, p plan.Plan) {
 	for _, x := range p.Commands {
 		if x.Idle() {
 			for _, g := range x.Back {

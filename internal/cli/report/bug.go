@@ -223,11 +223,11 @@ func (c *collecting) versions(ctx context.Context, release string) error {
 	if v, err := c.client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Raw(); err != nil {
 		c.lack("version of Kubernetes", err)
 	} else {
-		var told struct {
+		var server struct {
 			GitVersion string `json:"gitVersion"`
 		}
-		if json.Unmarshal(v, &told) == nil {
-			out["kubernetes"] = told.GitVersion
+		if json.Unmarshal(v, &server) == nil {
+			out["kubernetes"] = server.GitVersion
 		}
 	}
 	return c.keep("versions.json", "versions of this program and of Kubernetes", out)

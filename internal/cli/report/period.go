@@ -80,7 +80,7 @@ type reading struct {
 	why     map[string]string // by which decisions claims went
 	deleted map[string]string // why they were deleted, where a controller knew it
 	all     bool              // machines without a claim count as well
-	told    map[string]bool   // claims of which the pods are counted as moved
+	counted map[string]bool   // claims of which the pods are counted as moved
 	pods    map[string]pod    // that wait
 	waits   []int64
 	last    int64
@@ -110,7 +110,7 @@ type price struct{ is, onDemand money.Micro }
 func newReading() *reading {
 	return &reading{
 		out:  Period{Format: "tenon-report/v1", Ended: map[string]int{}, Rows: []Row{}, Curve: []Point{}},
-		rows: map[[2]string]*Row{}, why: map[string]string{}, deleted: map[string]string{}, told: map[string]bool{}, pods: map[string]pod{},
+		rows: map[[2]string]*Row{}, why: map[string]string{}, deleted: map[string]string{}, counted: map[string]bool{}, pods: map[string]pod{},
 	}
 }
 
@@ -153,10 +153,10 @@ func (r *reading) add(e journal.Entry) {
 	}
 	if e.Kind == journal.GiveBack && !e.Shadow {
 		for _, c := range e.Plan.Commands {
-			if c.Begun || c.Idle() || !c.Acts() || len(c.Back) == 0 || r.told[c.Back[0].Claim] {
+			if c.Begun || c.Idle() || !c.Acts() || len(c.Back) == 0 || r.counted[c.Back[0].Claim] {
 				continue
 			}
-			r.told[c.Back[0].Claim] = true // a command that could not begin is decided again
+			r.counted[c.Back[0].Claim] = true // a command that could not begin is decided again
 			r.out.Moved += c.Pods
 			r.row(at, c.Back[0].Pool.Name).Moved += c.Pods
 		}

@@ -75,10 +75,10 @@ type Input struct {
 	// Moving is how much it wants saved for pods to be moved, likewise.
 	Moving *consolidate.Options
 
-	objects []object
-	devices bool // they are planned for
-	shapes  world.Catalog
-	told    *world.World // by the controller; nil if it did not answer
+	objects        []object
+	devices        bool // they are planned for
+	shapes         world.Catalog
+	fromController *world.World // by the controller; nil if it did not answer
 	// overlays lists the NodeOverlays that the controller decides by; nil if there is none to ask.
 	overlays func() ([]observe.Overlay, error)
 }
@@ -173,7 +173,7 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 		return nil, fmt.Errorf("the controller could not be asked (%s)", strings.ReplaceAll(err.Error(), "\n", "; ")) // each way to it has failed, on a line of its own
 	}
 	from := door.Name
-	out := &Input{told: e.World, Options: &e.Options.Provision, Moving: &e.Options.Disrupt.Consolidate, Catalog: "controller " + from}
+	out := &Input{fromController: e.World, Options: &e.Options.Provision, Moving: &e.Options.Disrupt.Consolidate, Catalog: "controller " + from}
 	out.overlays = func() ([]observe.Overlay, error) { return overlays(ctx, config) }
 	out.Availability = fmt.Sprintf("Decided as the controller %s would now: by its prices, what it knows to be sold out, reservations and its settings.", from)
 	if hidden := Hidden(e.World); hidden > 0 {
@@ -245,7 +245,7 @@ func objectsOf(files []string, in io.Reader, progress io.Writer) ([]object, erro
 // World makes the World of what was read, as of at.
 func (i *Input) World(at int64) (*world.World, error) {
 	kept, err := i.kept()
-	if i.told != nil && i.Availability != "" {
+	if i.fromController != nil && i.Availability != "" {
 		i.Notes = []string{i.Availability}
 	}
 	if kept != nil || err != nil {
@@ -271,8 +271,8 @@ func (i *Input) World(at int64) (*world.World, error) {
 
 // kept returns the World that is among the objects, or that the controller told; nil if there is none.
 func (i *Input) kept() (*world.World, error) {
-	if i.told != nil {
-		return i.told, nil
+	if i.fromController != nil {
+		return i.fromController, nil
 	}
 	for _, o := range i.objects {
 		data, ok := o.v.(replay)

@@ -97,14 +97,14 @@ func (o *options) run(cmd *cobra.Command, _ []string) error {
 		return o.write(ctx, cmd, m, from)
 	}
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())
-	told := make(chan struct{})
+	drawn := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(drawn)
 		feed.Follow(ctx, from.get, func(n feed.News) { program.Send(top.News(n)) })
 	}()
 	_, err = program.Run()
 	end()
-	<-told
+	<-drawn
 	if errors.Is(err, tea.ErrProgramKilled) && cmd.Context().Err() != nil {
 		return nil // it was told to end
 	}

@@ -91,7 +91,7 @@ func FormatFlag(cmd *cobra.Command, formats ...string) *Format {
 	return f
 }
 
-// Is tells whether the user chose format.
+// Is reports whether the user chose format.
 func (f *Format) Is(format string) bool { return f.value == format }
 
 // String is the format chosen.

@@ -35,7 +35,7 @@ func TestMovesWaitForABacklog(t *testing.T) {
 		before, began := b.state(), time.Now()
 		var moved time.Duration
 		b.plan = func(e *enact.Enactor, c *cluster.Cluster) {
-			e.Tell(c.World(), plan.Plan{Filled: []plan.Fill{fill}}, nil)
+			e.Publish(c.World(), plan.Plan{Filled: []plan.Fill{fill}}, nil)
 			if moved == 0 && b.state() != before {
 				moved = time.Since(began)
 			}

@@ -24,9 +24,9 @@ const (
 	machineEvery = 15 * time.Minute // how often an event says what keeps a node
 )
 
-// tell publishes what keeps pools, machines and pods from being given back.
-func (c *Controller) tell(ctx context.Context, w *world.World, p plan.Plan) {
-	c.tellPods(w)
+// publish says in events what keeps pools, machines and pods from being given back.
+func (c *Controller) publish(ctx context.Context, w *world.World, p plan.Plan) {
+	c.publishPods(w)
 	for _, m := range p.Commands {
 		c.rejected(ctx, w, m)
 	}
@@ -78,25 +78,25 @@ const (
 func (c *Controller) tellKept(ctx context.Context, kept []plan.Kept) {
 	now := c.Now()
 	left := keptAtOnce
-	told := map[string]time.Time{}
+	published := map[string]time.Time{}
 	for _, k := range kept {
-		at, known := c.looking.told[k.Claim]
+		at, known := c.looking.published[k.Claim]
 		if known && now.Sub(at) < keptEvery {
-			told[k.Claim] = at
+			published[k.Claim] = at
 			continue
 		}
-		if left == 0 || k.Node == "" || !telling(k.Why.Code) {
+		if left == 0 || k.Node == "" || !worthAnEvent(k.Why.Code) {
 			continue
 		}
 		left--
-		told[k.Claim] = now
+		published[k.Claim] = now
 		c.tellMachine(ctx, k, keptEvery, "Unconsolidatable", k.Why.Said())
 	}
-	c.looking.told = told
+	c.looking.published = published
 }
 
-// telling reports whether why a node is kept is worth an event: it is not where that is how things are meant to be, or passes soon.
-func telling(c reason.Code) bool {
+// worthAnEvent reports whether why a node is kept is worth an event: it is not where that is how things are meant to be, or passes soon.
+func worthAnEvent(c reason.Code) bool {
 	switch c {
 	case reason.Policy, reason.Static, reason.Foreign, reason.Starting, reason.Deleting, reason.TooSoon, reason.Empty, reason.Promised:
 		return false

@@ -55,16 +55,16 @@ func (m Moving) Options() consolidate.Options {
 
 // looking is what a controller remembers of its looks. All of it can be forgotten.
 type looking struct {
-	began   time.Time
-	last    time.Time             // when the last look ended
-	took    time.Duration         // and how long it took
-	changed bool                  // since then
-	busy    time.Time             // since when the cluster has not settled; zero: it has
-	backlog backlog               // of pods that wait for their places
-	again   int64                 // when there may be more to do although nothing changes, in seconds since 1970; 0: never
-	retries backoff.Keyed[string] // claims of machines that were to go and stayed
-	told    map[string]time.Time  // claims of nodes of which it was said why their pods are not moved, and when
-	saved   []time.Time           // when pods began to be moved to save, within rest
+	began     time.Time
+	last      time.Time             // when the last look ended
+	took      time.Duration         // and how long it took
+	changed   bool                  // since then
+	busy      time.Time             // since when the cluster has not settled; zero: it has
+	backlog   backlog               // of pods that wait for their places
+	again     int64                 // when there may be more to do although nothing changes, in seconds since 1970; 0: never
+	retries   backoff.Keyed[string] // claims of machines that were to go and stayed
+	published map[string]time.Time  // claims of nodes of which it was said why their pods are not moved, and when
+	saved     []time.Time           // when pods began to be moved to save, within rest
 }
 
 const (

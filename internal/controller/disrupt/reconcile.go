@@ -150,7 +150,7 @@ func (c *Controller) pass(ctx context.Context) (again time.Duration, ok bool) {
 		c.looking.changed = false
 		c.looking.last, c.looking.took, c.looking.again = c.Now(), c.Now.Since(now), p.Again
 	}
-	c.tell(ctx, w, p)
+	c.publish(ctx, w, p)
 	c.weigh(w, p)
 	wait := c.carry(ctx, w, p)
 	if c.beginAll(ctx, p) {

@@ -42,9 +42,9 @@ func Sheltered(w *world.World) (still, over []*world.Pod) {
 	return still, over
 }
 
-// tellPods publishes on pods that forbid for a while that they are moved until when they do.
-func (c *Controller) tellPods(w *world.World) {
-	c.misread.tell(c.Events)
+// publishPods says in events on pods that forbid for a while that they are moved until when they do.
+func (c *Controller) publishPods(w *world.World) {
+	c.misread.publish(c.Events)
 	still, over := Sheltered(w)
 	for _, p := range still {
 		end, _ := p.ForbidsUntil()
@@ -86,8 +86,8 @@ func (m *unreadable) heard(c cluster.Change) {
 	}
 }
 
-// tell publishes on each of them what cannot be read.
-func (m *unreadable) tell(e *loop.Events) {
+// publish says in events on each of them what cannot be read.
+func (m *unreadable) publish(e *loop.Events) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, is := range m.pods {

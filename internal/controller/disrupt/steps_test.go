@@ -187,7 +187,7 @@ func TestStayingText(t *testing.T) {
 		})
 	}
 	for code, want := range map[reason.Code]bool{reason.Policy: false, reason.TooSoon: false, reason.Empty: false, reason.Budget: true, reason.Alone: true, reason.NotCheaper: true} {
-		if telling(code) != want {
+		if worthAnEvent(code) != want {
 			t.Errorf("a node that is kept for %s is told so: %t", code, !want)
 		}
 	}

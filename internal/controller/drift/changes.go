@@ -15,8 +15,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
-// told is how many differences a message names before it says how many more there are.
-const told = 5
+// mostNamed is how many differences a message names before it says how many more there are.
+const mostNamed = 5
 
 // Changes says field by field how the claim differs from what its pool asks for
 // today, for the reason that Reason gave. Of a claim's pool only a hash is kept,
@@ -27,8 +27,8 @@ func Changes(s Seen, reason string) string {
 		return ""
 	}
 	out := f.differ(s)
-	if more := len(out) - told; more > 0 {
-		out = append(out[:told], fmt.Sprintf("and %d more", more))
+	if more := len(out) - mostNamed; more > 0 {
+		out = append(out[:mostNamed], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(out, "; ")
 }

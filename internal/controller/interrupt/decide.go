@@ -28,7 +28,7 @@ type Notice struct {
 // Step is what is done about one machine.
 type Step struct {
 	Claim, Node string
-	Tell        string // reason of an event
+	Event       string // reason of an event
 	End         bool   // its claim ends, and its node drains while there is time
 	Force       bool   // there is none: it is of no use already
 	Pool        world.PoolID
@@ -54,7 +54,7 @@ func Next(n Notice, places []*world.Place, idOf func(providerID string) (cloud.M
 		if p.Claim.Deleting && !n.Reclaims {
 			continue // mostly it is our own doing that is announced
 		}
-		s := Step{Claim: p.Claim.Name, Tell: n.Event, End: n.Going && !p.Claim.Deleting, Pool: p.Pool()}
+		s := Step{Claim: p.Claim.Name, Event: n.Event, End: n.Going && !p.Claim.Deleting, Pool: p.Pool()}
 		s.Force = s.End && n.Forced
 		if p.Node != nil {
 			s.Node = p.Node.Name

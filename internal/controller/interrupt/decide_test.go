@@ -37,12 +37,12 @@ func TestNext(t *testing.T) {
 		"Spot": {
 			"There are two minutes to drain, and the next machine is another.",
 			interrupt.Notice{Event: "SpotInterrupted", Going: true, Reclaims: true, Machines: []cloud.MachineID{"i-1"}},
-			[]interrupt.Step{{Claim: "c1", Node: "n1", Tell: "SpotInterrupted", End: true, Shape: "m5.large", Zone: "a"}},
+			[]interrupt.Step{{Claim: "c1", Node: "n1", Event: "SpotInterrupted", End: true, Shape: "m5.large", Zone: "a"}},
 		},
 		"Advice": {
 			"It may be taken some time: people are told and nothing is done.",
 			interrupt.Notice{Event: "SpotRebalanceRecommendation", Machines: []cloud.MachineID{"i-1"}},
-			[]interrupt.Step{{Claim: "c1", Node: "n1", Tell: "SpotRebalanceRecommendation"}},
+			[]interrupt.Step{{Claim: "c1", Node: "n1", Event: "SpotRebalanceRecommendation"}},
 		},
 		"Twice": {
 			"A notice may come again while the machine is going, and what we end ourselves is announced, too.",
@@ -52,17 +52,17 @@ func TestNext(t *testing.T) {
 		"NoNode": {
 			"A machine that has not joined goes as well; on demand nothing is sold out by it.",
 			interrupt.Notice{Event: "InstanceTerminating", Going: true, Reclaims: true, Machines: []cloud.MachineID{"i-3"}},
-			[]interrupt.Step{{Claim: "c3", Tell: "InstanceTerminating", End: true}},
+			[]interrupt.Step{{Claim: "c3", Event: "InstanceTerminating", End: true}},
 		},
 		"Reclaimed": {
 			"What is taken back is not to be had, also of a machine that is going already.",
 			interrupt.Notice{Event: "SpotInterrupted", Going: true, Reclaims: true, Forced: true, Machines: []cloud.MachineID{"i-2"}},
-			[]interrupt.Step{{Claim: "c2", Node: "n2", Tell: "SpotInterrupted"}},
+			[]interrupt.Step{{Claim: "c2", Node: "n2", Event: "SpotInterrupted"}},
 		},
 		"Ill": {
 			"A machine that is of no use goes at once.",
 			interrupt.Notice{Event: "InstanceUnhealthy", Going: true, Forced: true, Machines: []cloud.MachineID{"i-1"}},
-			[]interrupt.Step{{Claim: "c1", Node: "n1", Tell: "InstanceUnhealthy", End: true, Force: true}},
+			[]interrupt.Step{{Claim: "c1", Node: "n1", Event: "InstanceUnhealthy", End: true, Force: true}},
 		},
 		"Nameless": {
 			"A notice that names no machine is about none.",

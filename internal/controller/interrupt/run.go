@@ -196,7 +196,7 @@ func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
 		action = "CordonAndDrain"
 	}
 	for _, o := range about {
-		c.Events.Warning(o, s.Tell, "%s", n.Text)
+		c.Events.Warning(o, s.Event, "%s", n.Text)
 		if s.End {
 			c.Events.Warning(o, "TerminatingOnInterruption", "%s", end)
 		}

@@ -60,13 +60,13 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	})
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		Watches(&v1alpha1.NodeOverlay{}, &handler.EnqueueRequestForObject{}).
-		WatchesRawSource(told(changes)).
+		WatchesRawSource(changed(changes)).
 		WithOptions(loop.Options(m, Spec().Name, 1, time.Second, time.Minute)).
 		Complete(r)
 }
 
-// told enqueues the overlays whose names come.
-func told(names <-chan string) source.Source {
+// changed enqueues the overlays whose names come.
+func changed(names <-chan string) source.Source {
 	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		go func() {
 			for {

@@ -30,8 +30,8 @@ func tally(w *world.World, id world.PoolID, used amount.List) string {
 	return fmt.Sprint(used)
 }
 
-// told notes what a status shows now.
-func (c *counter) told(id world.PoolID, tally string) {
+// shows notes what a status shows now.
+func (c *counter) shows(id world.PoolID, tally string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.says == nil {

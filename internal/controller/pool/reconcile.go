@@ -150,7 +150,7 @@ func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (recon
 		return loop.Result(0, err)
 	}
 	if synced {
-		r.counted.told(id, tally(w, id, seen.Used))
+		r.counted.shows(id, tally(w, id, seen.Used))
 		r.warn(p, w.Pool(id), w)
 	}
 	if !next.Conditions().Is(v1.ConditionNodeClassReady) {
@@ -277,7 +277,7 @@ func (r *Provisioners) Reconcile(ctx context.Context, req reconcile.Request) (re
 	}
 	_, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1alpha5.Provisioner) { StatusOfProvisioner(p, used, not, Scaled(w, id), r.Now()) })
 	if err == nil {
-		r.counted.told(id, tally(w, id, used))
+		r.counted.shows(id, tally(w, id, used))
 	}
 	return loop.Result(0, err)
 }

@@ -253,8 +253,8 @@ func TestNews(t *testing.T) {
 	if !c.news(id("a"), "1") {
 		t.Error("nothing was told, and there is nothing to tell")
 	}
-	c.told(id("a"), "1")
-	c.told(id("b"), "2")
+	c.shows(id("a"), "1")
+	c.shows(id("b"), "2")
 	for name, says := range map[string]string{"a": "1", "b": "2"} {
 		if c.news(id(name), says) {
 			t.Errorf("%s is told the same again", name)
@@ -342,7 +342,7 @@ func TestCount(t *testing.T) {
 	}
 	w := state.World()
 	id := world.PoolID{Kind: world.NodePool, Name: "a"}
-	c.told(id, tally(w, id, Usage(w)[id]))
+	c.shows(id, tally(w, id, Usage(w)[id]))
 	if diff := cmp.Diff([]string{"b"}, look(world.NodePool)); diff != "" {
 		t.Errorf("one was told: -want +got\n%s", diff)
 	}

@@ -68,7 +68,7 @@ type Controller struct {
 	}
 
 	triggers chan Trigger
-	told     told
+	logged   logged
 }
 
 // Listen subscribes the controller to changes of the cluster state. It must be called before the cluster's sources start.
@@ -180,8 +180,8 @@ func (c *Controller) pass(ctx context.Context) (again time.Duration, ok bool) {
 	if !Needed(w) {
 		c.Metrics.Put(metric.SchedulerUnschedulable, 0, Name)
 		c.Metrics.Put(metric.SchedulerIgnoredPods, 0)
-		c.Enact.Tell(w, plan.Plan{}, nil)
-		c.told = told{}
+		c.Enact.Publish(w, plan.Plan{}, nil)
+		c.logged = logged{}
 		return 0, true
 	}
 	start := c.Now()
@@ -194,7 +194,7 @@ func (c *Controller) pass(ctx context.Context) (again time.Duration, ok bool) {
 	c.count(w, p)
 	c.announce(p)
 	made, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
-	c.Enact.Tell(w, p, made)
+	c.Enact.Publish(w, p, made)
 	wait := c.Enact.Promise(ctx, w, p, took)
 	c.say(w, p)
 	if err != nil {

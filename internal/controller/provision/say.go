@@ -7,8 +7,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/wording"
 )
 
-// told is what was logged of pods that wait, so that it is not logged again while nothing changes.
-type told struct {
+// logged is what was logged of pods that wait, so that it is not logged again while nothing changes.
+type logged struct {
 	refused map[string]string // the last refusal, by UID
 	relaxed map[[2]string]bool
 	noPools bool
@@ -27,11 +27,11 @@ func (c *Controller) announce(p plan.Plan) {
 // say logs each refusal once, until it is another one, and each soft term that
 // was given up on the way. Where many pods are refused for the same reason, they share a line.
 func (c *Controller) say(w *world.World, p plan.Plan) {
-	next := told{refused: map[string]string{}, relaxed: map[[2]string]bool{}, noPools: len(w.Pools()) == 0 && len(p.Refused) > 0}
+	next := logged{refused: map[string]string{}, relaxed: map[[2]string]bool{}, noPools: len(w.Pools()) == 0 && len(p.Refused) > 0}
 	relax := func(pod *world.Pod, line string) {
 		key := [2]string{pod.UID, line}
 		next.relaxed[key] = true
-		if !c.told.relaxed[key] {
+		if !c.logged.relaxed[key] {
 			c.Log.V(1).Info(line, "pod", pod.Key.String())
 		}
 	}
@@ -40,7 +40,7 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 			relax(pod, wording.Relaxed(pod, l))
 		}
 	}
-	if next.noPools && !c.told.noPools {
+	if next.noPools && !c.logged.noPools {
 		c.Log.Error(nil, wording.NoPools)
 	}
 	var news []*alike
@@ -55,7 +55,7 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 		}
 		line := wording.Refusal(w, r)
 		next.refused[r.UID] = line
-		if c.told.refused[r.UID] != line {
+		if c.logged.refused[r.UID] != line {
 			if byLine[line] == nil {
 				byLine[line] = &alike{line: line}
 				news = append(news, byLine[line])
@@ -72,7 +72,7 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 			c.Log.Error(nil, "Could not schedule pod, "+a.line, "pod", pod)
 		}
 	}
-	c.told = next
+	c.logged = next
 }
 
 // alike are pods that are refused for the same reason.

@@ -164,7 +164,7 @@ func (c *Controller) pass() time.Duration {
 		c.looked, c.took = c.Now(), c.Now.Since(began)
 	}
 	c.Cluster.Plan(places(buy))
-	c.tell(w, buy, back, moves)
+	c.report(w, buy, back, moves)
 	c.contest.enter(w, buy)
 	if o, settled := c.contest.settle(w); settled {
 		c.Log.Info("pods run that Tenon would have bought for", "pods", o.Pods,
@@ -247,8 +247,8 @@ func (c *Controller) make(e *journal.Entry) {
 // moving is how the keys of what is logged about moves begin.
 const moving = "move "
 
-// tell logs what has changed since the last decision, and of moves what has changed since the last decision about moves.
-func (c *Controller) tell(w *world.World, buy, back plan.Plan, moves bool) {
+// report logs what has changed since the last decision, and of moves what has changed since the last decision about moves.
+func (c *Controller) report(w *world.World, buy, back plan.Plan, moves bool) {
 	before := c.said
 	c.said = map[string]bool{}
 	for key := range before {

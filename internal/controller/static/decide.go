@@ -49,11 +49,11 @@ func lacks(p plan.Plan) map[world.PoolID]lack {
 }
 
 // news are the pools that lack something else than the last event about them said.
-func news(told map[world.PoolID]lack, p plan.Plan) []world.PoolID {
+func news(logged map[world.PoolID]lack, p plan.Plan) []world.PoolID {
 	is := lacks(p)
 	var out []world.PoolID
 	for _, s := range p.Static {
-		if is[s.Pool] != told[s.Pool] && s.Why != nil {
+		if is[s.Pool] != logged[s.Pool] && s.Why != nil {
 			out = append(out, s.Pool)
 		}
 	}

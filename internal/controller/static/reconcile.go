@@ -60,13 +60,13 @@ type Controller struct {
 	Options static.Options
 
 	passes *loop.Passes
-	told   map[world.PoolID]lack // what keeps pools from their number, as it was logged last
+	logged map[world.PoolID]lack // what keeps pools from their number, as it was logged last
 }
 
 // Listen subscribes the controller to changes of the cluster state. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.passes = loop.NewPasses(loop.Passes{Name: Name, Pace: pace, Now: c.Now, Panics: c.teller()})
-	c.told = map[world.PoolID]lack{}
+	c.logged = map[world.PoolID]lack{}
 	c.Cluster.Listen(func(change cluster.Change) {
 		if matters(change.Kind) {
 			c.passes.Wake()
@@ -95,7 +95,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	defer c.Enact.Static.Unlock()
 	w := c.Cluster.World()
 	p := c.decide(w)
-	c.tell(ctx, p)
+	c.publish(ctx, p)
 	if err := c.carry(ctx, p); err != nil {
 		if ctx.Err() == nil {
 			c.Log.Error(err, "bring static pools to their number of nodes")
@@ -114,16 +114,16 @@ func (c *Controller) decide(w *world.World) plan.Plan {
 		e.Plan, e.Panic = plan.Plan{}, broke.Error()
 		c.teller().Tell(Name, broke, "decision", journal.Static, "world", w.Digest())
 	}
-	if e.Acts() || len(news(c.told, e.Plan)) > 0 {
+	if e.Acts() || len(news(c.logged, e.Plan)) > 0 {
 		c.Journal.Add(e)
 	}
 	return e.Plan
 }
 
-// tell publishes what keeps pools from their number, unless their own conditions say it.
-func (c *Controller) tell(ctx context.Context, p plan.Plan) {
-	fresh := news(c.told, p)
-	c.told = lacks(p)
+// publish says in events what keeps pools from their number, unless their own conditions say it.
+func (c *Controller) publish(ctx context.Context, p plan.Plan) {
+	fresh := news(c.logged, p)
+	c.logged = lacks(p)
 	for _, s := range p.Static {
 		if s.Why == nil || s.Why.Code == reason.NotReady {
 			continue

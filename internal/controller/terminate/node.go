@@ -289,7 +289,7 @@ func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 		}
 		return recent, r.end(ctx, n, claim, seen)
 	}
-	if err := r.tell(ctx, n, claim, step, seen); err != nil {
+	if err := r.record(ctx, n, claim, step, seen); err != nil {
 		return 0, err
 	}
 	switch step {
@@ -420,8 +420,8 @@ func (r *Nodes) drain(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, 
 	r.Evictor.Evict(ctx, n, leaving.Evict, reason)
 }
 
-// tell writes to the claim how far its node has come.
-func (r *Nodes) tell(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, step Step, seen Node) error {
+// record writes to the claim how far its node has come.
+func (r *Nodes) record(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, step Step, seen Node) error {
 	if step == Detach {
 		r.drained(n)
 	}

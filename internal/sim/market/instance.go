@@ -402,7 +402,7 @@ func (m *Market) start(i *Instance, at time.Time) {
 	i.State, i.Started = Running, at
 	m.changed(i)
 	seen := i.clone()
-	m.tell(func(o Observer) { o.Running(seen) })
+	m.post(func(o Observer) { o.Running(seen) })
 }
 
 // stop begins the end of a machine. The market is locked.
@@ -434,7 +434,7 @@ func (m *Market) end(i *Instance, at time.Time) {
 	}
 	m.changed(i)
 	seen := i.clone()
-	m.tell(func(o Observer) { o.Terminated(seen) })
+	m.post(func(o Observer) { o.Terminated(seen) })
 	m.after(at.Add(m.cfg.Timing.Forget), func(time.Time) { m.forget(i) })
 }
 

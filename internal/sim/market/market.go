@@ -161,13 +161,13 @@ func (m *Market) Tick() {
 	for {
 		m.mu.Lock()
 		m.settle()
-		tell, watch := m.outbox, m.watch
+		outbox, watch := m.outbox, m.watch
 		m.outbox = nil
 		m.mu.Unlock()
-		if len(tell) == 0 {
+		if len(outbox) == 0 {
 			return
 		}
-		for _, f := range tell {
+		for _, f := range outbox {
 			f(watch)
 		}
 	}
@@ -228,8 +228,8 @@ func (m *Market) after(at time.Time, do func(time.Time)) {
 	m.poke()
 }
 
-// tell keeps a message for the observer until the next tick. The market is locked.
-func (m *Market) tell(f func(Observer)) {
+// post keeps a message for the observer until the next tick. The market is locked.
+func (m *Market) post(f func(Observer)) {
 	m.outbox = append(m.outbox, func(o Observer) {
 		if o != nil {
 			f(o)

@@ -30,7 +30,7 @@ type Notice struct {
 // notify publishes a notice. The market is locked.
 func (m *Market) notify(n Notice) {
 	n.ID, n.At = m.uuid("event"), m.at
-	m.tell(func(o Observer) { o.Notice(n) })
+	m.post(func(o Observer) { o.Notice(n) })
 }
 
 // changed publishes the state of a machine.

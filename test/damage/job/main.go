@@ -54,7 +54,7 @@ type sum struct {
 	Wrong   map[uint64]string `json:"wrong,omitempty"`
 }
 
-// run tells whether nothing is wrong with any input that was ever tried.
+// run reports whether nothing is wrong with any input that was ever tried.
 func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	flags := flag.NewFlagSet("job", flag.ContinueOnError)
 	limit := flags.Duration("for", 20*time.Minute, "for how long inputs are tried, at most")

@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// run tells whether all that was ever judged was right.
+// run reports whether all that was ever judged was right.
 func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	flags := flag.NewFlagSet("job", flag.ContinueOnError)
 	limit := flags.Duration("for", 10*time.Minute, "for how long clusters are judged")

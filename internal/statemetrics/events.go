@@ -10,13 +10,13 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 )
 
-// Told is what people read in an event about an object.
-type Told struct{ Reason, Message string }
+// Event is what people read in an event about an object.
+type Event struct{ Reason, Message string }
 
-// Tell returns what is to be told of the change between two looks at one
+// Events returns the events that are to be published of the change between two looks at one
 // object: each condition that is another now, by its type, and that its end is
-// done. Of claims, of which there are many, those on their way to Ready are told.
-func Tell(was, is Object) []Told {
+// done. Of claims, of which there are many, those on their way to Ready have them.
+func Events(was, is Object) []Event {
 	if was.UID != is.UID {
 		return nil
 	}
@@ -41,18 +41,18 @@ func Tell(was, is Object) []Told {
 		if c.Message != "" {
 			text += ": " + c.Message
 		}
-		out = append(out, Told{c.Type, text})
+		out = append(out, Event{c.Type, text})
 	}
 	return out
 }
 
-// Finalized tells which of the finalizers that we put on an object are no more,
+// Finalized says which of the finalizers that we put on an object are no more,
 // as its end is done. An object that is gone has none left.
-func Finalized(was Object, left []string) []Told {
-	var out []Told
+func Finalized(was Object, left []string) []Event {
+	var out []Event
 	for _, f := range was.Finalizers {
 		if !was.Deleted.IsZero() && (f == v1.Finalizer || f == awsv1.Finalizer) && !slices.Contains(left, f) {
-			out = append(out, Told{"Finalized", "Finalized " + f})
+			out = append(out, Event{"Finalized", "Finalized " + f})
 		}
 	}
 	return out

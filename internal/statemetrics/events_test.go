@@ -21,22 +21,22 @@ func TestTell(t *testing.T) {
 	tests := map[string]struct {
 		why     string
 		was, is statemetrics.Object
-		want    []statemetrics.Told
+		want    []statemetrics.Event
 	}{
 		"Launched": {
 			"A claim has come a step further.", said("NodeClaim"),
 			said("NodeClaim", is("Launched", "True"), is("Registered", "Unknown")),
-			[]statemetrics.Told{{"Launched", "Condition Launched: Unknown -> True, reason Because"}},
+			[]statemetrics.Event{{"Launched", "Condition Launched: Unknown -> True, reason Because"}},
 		},
 		"Same":   {"Another reason is no news.", said("NodePool", is("Ready", "True")), said("NodePool", is("Ready", "True")), nil},
 		"Quiet":  {"That a claim may go is said by what goes.", said("NodeClaim"), said("NodeClaim", is("Consolidatable", "True")), nil},
-		"Broken": {"A pool says why it cannot be used.", said("NodePool", is("Ready", "True")), said("NodePool", metav1.Condition{Type: "Ready", Status: "False", Reason: "A", Message: "B"}), []statemetrics.Told{{"Ready", "Condition Ready: True -> False, reason A: B"}}},
+		"Broken": {"A pool says why it cannot be used.", said("NodePool", is("Ready", "True")), said("NodePool", metav1.Condition{Type: "Ready", Status: "False", Reason: "A", Message: "B"}), []statemetrics.Event{{"Ready", "Condition Ready: True -> False, reason A: B"}}},
 		"Node":   {"Nodes have events of their own.", said("Node"), said("Node", is("Ready", "True")), nil},
 		"Ended": {
 			"Our part of its end is done, while somebody else's is not.",
 			statemetrics.Object{CamelKind: "Node", UID: "1", Deleted: time.Unix(1, 0), Finalizers: []string{v1.Finalizer, "example.com/mine"}},
 			statemetrics.Object{CamelKind: "Node", UID: "1", Deleted: time.Unix(1, 0), Finalizers: []string{"example.com/mine"}},
-			[]statemetrics.Told{{"Finalized", "Finalized karpenter.sh/termination"}},
+			[]statemetrics.Event{{"Finalized", "Finalized karpenter.sh/termination"}},
 		},
 		"Freed": {
 			"A finalizer that goes while nothing ends is no end.", statemetrics.Object{UID: "1", Finalizers: []string{v1.Finalizer}}, statemetrics.Object{UID: "1"}, nil,
@@ -45,7 +45,7 @@ func TestTell(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, statemetrics.Tell(tc.was, tc.is)); diff != "" {
+			if diff := cmp.Diff(tc.want, statemetrics.Events(tc.was, tc.is)); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
 			}
 		})

@@ -33,7 +33,7 @@ func TestWhatIsMissingIsTold(t *testing.T) {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 	c := &Controller{
 		Client: apitest.New(t, clock.Wall, pool), Events: loop.NewEvents(clock.Wall, heard),
-		Log: funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}), told: map[world.PoolID]lack{},
+		Log: funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}), logged: map[world.PoolID]lack{},
 	}
 	for _, tc := range []struct {
 		missing int
@@ -50,7 +50,7 @@ func TestWhatIsMissingIsTold(t *testing.T) {
 	} {
 		lines = nil
 		for range 3 {
-			c.tell(t.Context(), plan.Plan{Static: []plan.Static{lacking("p", tc.missing, tc.code)}})
+			c.publish(t.Context(), plan.Plan{Static: []plan.Static{lacking("p", tc.missing, tc.code)}})
 		}
 		if said := strings.Join(lines, "; "); !strings.Contains(said, tc.said) || len(lines) != min(len(tc.said), 1) {
 			t.Errorf("%d are missing for %q, and the log says %q", tc.missing, tc.code, lines)
@@ -65,7 +65,7 @@ func TestWhatIsMissingIsTold(t *testing.T) {
 		}
 	}
 	// A pool that is gone has no event.
-	c.tell(t.Context(), plan.Plan{Static: []plan.Static{lacking("gone", 1, reason.Limit)}})
+	c.publish(t.Context(), plan.Plan{Static: []plan.Static{lacking("gone", 1, reason.Limit)}})
 	if len(heard.Events) > 0 {
 		t.Errorf("of a pool that is not there it is told %q", <-heard.Events)
 	}
