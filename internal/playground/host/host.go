@@ -58,6 +58,7 @@ type Host struct {
 
 	mu   sync.Mutex
 	pods map[types.UID]*pod
+	port int // of its logs
 }
 
 // Run registers the node and runs its pods until ctx ends. Pods stay in the API; the next host of that name runs them
@@ -71,7 +72,8 @@ func Run(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.register(ctx, port); err != nil {
+	h.port = port
+	if err := h.register(ctx); err != nil {
 		closeLogs()
 		return nil, fmt.Errorf("register node %s: %w", o.Node.Name, err)
 	}
@@ -189,13 +191,13 @@ func (h *Host) find(namespace, name string) *pod {
 }
 
 // register makes the Node, or takes over the one that is there.
-func (h *Host) register(ctx context.Context, port int) error {
+func (h *Host) register(ctx context.Context) error {
 	n := h.o.Node.DeepCopy()
 	nodes := h.o.Client.CoreV1().Nodes()
 	now := metav1.NewTime(h.o.Now())
 	// No host name: the API server would rather ask by that, and it cannot be resolved.
 	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: loopback}}
-	n.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(port) //nolint:gosec // a port
+	n.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(h.port) //nolint:gosec // a port
 	n.Status.Conditions = []corev1.NodeCondition{{
 		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "the playground runs",
 		LastHeartbeatTime: now, LastTransitionTime: now,
@@ -229,10 +231,25 @@ func (h *Host) beat(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := h.renew(ctx); err != nil && ctx.Err() == nil {
+		if err := h.alive(ctx); err != nil && ctx.Err() == nil {
 			h.o.Say("the heartbeat of node %s: %v", h.o.Node.Name, err)
 		}
 	}
+}
+
+// alive sends a heartbeat. While the API server answered nothing the node was taken for dead, and that ends only when
+// the node itself says that it is ready.
+func (h *Host) alive(ctx context.Context) error {
+	n, err := h.o.Client.CoreV1().Nodes().Get(ctx, h.o.Node.Name, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	for _, c := range n.Status.Conditions {
+		if err == nil && c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+			return h.renew(ctx)
+		}
+	}
+	return h.register(ctx)
 }
 
 // renew writes the lease of the node.
