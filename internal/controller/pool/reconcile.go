@@ -54,7 +54,7 @@ type NodePools struct {
 	Now    clock.Now
 	Still  bool // no pods are moved
 
-	began   time.Time
+	began   time.Time // when it saw the first claim: one that stands by for another process sees none
 	counted counter
 
 	mu     sync.Mutex
@@ -64,7 +64,6 @@ type NodePools struct {
 
 // Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
 func (r *NodePools) Register(m ctrl.Manager) error {
-	r.began = r.Now().Truncate(time.Second)
 	r.health, r.judged = map[types.UID]Health{}, map[types.UID]bool{}
 	b := ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodePool{}).
@@ -100,6 +99,9 @@ func (r *NodePools) judge(_ context.Context, o client.Object) []reconcile.Reques
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.began.IsZero() {
+		r.began = r.Now().Truncate(time.Second)
+	}
 	done, awaited := r.judged[c.UID]
 	if done {
 		return nil

@@ -84,6 +84,23 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A process that stood by while another led has seen none of what came up then: that one counted it, and what it
+// wrote of a pool stays.
+func TestStandbyCountsNothing(t *testing.T) {
+	now := began
+	r := &NodePools{Now: func() time.Time { return now }, health: map[types.UID]Health{}, judged: map[types.UID]bool{}}
+	now = began.Add(10 * time.Minute) // it leads
+	at := func(d time.Duration) func(*v1.NodeClaim) {
+		return func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", began.Add(d)) }
+	}
+	if got := r.judge(t.Context(), claimOf("a", at(time.Minute))); got != nil || len(r.health) > 0 {
+		t.Errorf("it is counted again: %v", r.health)
+	}
+	if got := r.judge(t.Context(), claimOf("b", at(10*time.Minute))); len(got) != 1 {
+		t.Errorf("what comes up now is not counted: %v", got)
+	}
+}
+
 // What is remembered of how machines came up is forgotten with what they were asked for by.
 func TestHealthOfAPool(t *testing.T) {
 	at := func(generation, said int64, status metav1.ConditionStatus) *v1.NodePool {
