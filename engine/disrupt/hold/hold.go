@@ -165,6 +165,9 @@ func (b *Book) Words(p *world.Place, h Hold) (detail, hint string) {
 	case reason.Guarded:
 		return h.guarding()
 	case reason.Policy:
+		if p.Pool() == (world.PoolID{}) {
+			return "it was made without a pool, and nodes are given back only as their pools say", "delete its NodeClaim if it is not needed"
+		}
 		if pool == nil {
 			return "its pool is gone, so nothing says when it may be given back", ""
 		}

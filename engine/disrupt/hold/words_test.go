@@ -258,6 +258,7 @@ func TestUnmoved(t *testing.T) {
 		"Static": {"Its number is fixed.", func(s *scene) { three := 3; s.pool.Replicas = &three }, "n: static-pool (NodePool p is static and keeps 3 nodes) → lower its replicas"},
 		"Never":  {"It gives nothing back.", func(s *scene) { s.pool.Disruption.EmptyAfter = nil }, "n: policy (pool p gives nothing back by choice) → set consolidateAfter"},
 		"Gone":   {"There is no such pool.", func(s *scene) { s.pool.ID.Name = "q" }, "n: policy (its pool is gone, so nothing says when it may be given back)"},
+		"None":   {"It never had a pool.", func(s *scene) { s.claim.Pool, s.node.Pool = world.PoolID{}, world.PoolID{} }, "n: policy (it was made without a pool, and nodes are given back only as their pools say) → delete its NodeClaim if it is not needed"},
 		"Only":   {"It has pods moved, whenever its empty nodes go.", func(s *scene) { s.pool.Disruption.MoveAfter, s.pool.Disruption.EmptyAfter = &minute, nil }, ""},
 		"Both":   {"It is empty, and in a pool that has pods moved.", func(s *scene) { s.pod.DaemonSet = "log"; s.pool.Disruption.MoveAfter = &minute }, ""},
 		"Alone":  {"It is empty itself.", func(s *scene) { s.pod.DaemonSet = "log" }, "n: empty (it is empty, and goes by itself once that is allowed)"},
