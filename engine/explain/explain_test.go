@@ -370,11 +370,15 @@ func TestDrift(t *testing.T) {
 		build func(*scene)
 		want  string // how it goes on; empty: nothing is said
 	}{
-		"Fine":    {"It is what its pool asks for.", func(s *scene) { s.claim.Drifted = "" }, ""},
-		"Due":     {"Nothing is in the way.", func(*scene) {}, "it is to be replaced; if that came to nothing"},
-		"Kept":    {"Its pod may not be moved.", func(s *scene) { s.pod("b", func(p *world.Pod) { p.Disruption.Forbidden = true }) }, "it stays: d/b: it is annotated karpenter.sh/do-not-disrupt → take the annotation off"},
-		"Static":  {"Its pool keeps a number.", func(s *scene) { one := 1; s.pool.Replicas = &one }, "it is to be replaced; if that came to nothing before, it is tried again after 5 minutes, and later after up to an hour"},
-		"Begun":   {"It is being replaced.", func(s *scene) { s.claim.Going = "Drifted" }, "it goes once its pods have places elsewhere"},
+		"Fine":   {"It is what its pool asks for.", func(s *scene) { s.claim.Drifted = "" }, ""},
+		"Due":    {"Nothing is in the way.", func(*scene) {}, "it is to be replaced; if that came to nothing"},
+		"Kept":   {"Its pod may not be moved.", func(s *scene) { s.pod("b", func(p *world.Pod) { p.Disruption.Forbidden = true }) }, "it stays: d/b: it is annotated karpenter.sh/do-not-disrupt → take the annotation off"},
+		"Static": {"Its pool keeps a number.", func(s *scene) { one := 1; s.pool.Replicas = &one }, "it is to be replaced; if that came to nothing before, it is tried again after 5 minutes, and later after up to an hour"},
+		"Begun":  {"It is being replaced.", func(s *scene) { s.claim.Going = "Drifted" }, "it goes once its pods have places elsewhere"},
+		"Waits": {"What was bought instead has not come.", func(s *scene) {
+			s.claim.Going = "Drifted"
+			s.must(s.SetClaim(world.Claim{Name: "new", Pool: s.pool.ID, Replaces: []string{s.claim.Name}, Created: s.claim.Created}))
+		}, "it goes once its pods have places elsewhere; bought for them and not complete yet: new"},
 		"Deleted": {"Somebody deleted it.", func(s *scene) { s.claim.Deleting = true }, "it is going already"},
 	} {
 		t.Run(name, func(t *testing.T) {

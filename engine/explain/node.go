@@ -231,6 +231,25 @@ func (e *Explainer) without(p *world.Place) *Without {
 	return out
 }
 
+// awaited names what was bought for the pods of a machine that is to go and is not complete; empty if there is no such.
+func (e *Explainer) awaited(p *world.Place) string {
+	var names []string
+	for _, c := range begun.In(e.world).Commands {
+		if !slices.Contains(c.Back, p) {
+			continue
+		}
+		for _, n := range c.New {
+			if !n.Whole() {
+				names = append(names, n.Name())
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; bought for them and not complete yet: " + strings.Join(names, ", ")
+}
+
 // drift says what comes of a machine's having drifted; nil if it has not.
 func (e *Explainer) drift(p *world.Place) *Drift {
 	if p.Claim == nil || p.Claim.Drifted == "" {
@@ -243,7 +262,7 @@ func (e *Explainer) drift(p *world.Place) *Drift {
 		d.Next = "it is going already"
 		return d
 	case begun.Intended(p):
-		d.Next = "it goes once its pods have places elsewhere"
+		d.Next = "it goes once its pods have places elsewhere" + e.awaited(p)
 		return d
 	case pool == nil || pool.ID.Kind != world.NodePool:
 		d.Next = "nodes of its pool are not replaced for that"
