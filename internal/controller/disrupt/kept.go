@@ -29,6 +29,7 @@ func (c *Controller) publish(ctx context.Context, w *world.World, p plan.Plan) {
 	c.publishPods(w)
 	for _, m := range p.Commands {
 		c.rejected(ctx, w, m)
+		c.tellStaying(ctx, w, m)
 	}
 	for _, pool := range disrupt.Closed(w) {
 		o := &v1.NodePool{}
@@ -72,6 +73,18 @@ const (
 	keptEvery  = 15 * time.Minute // how often an event says why a node's pods are not moved
 	keptAtOnce = 100              // of how many nodes one look says so
 )
+
+// tellStaying says of nodes that were to be replaced why they stay after all: until that is tried again no plan speaks
+// of them.
+func (c *Controller) tellStaying(ctx context.Context, w *world.World, m plan.Command) {
+	if m.Verdict != plan.TakeBack || m.Why == nil || m.Reason != plan.Drifted && m.Reason != plan.Expired {
+		return
+	}
+	for _, g := range m.Back {
+		k := plan.Kept{Node: g.Node, Claim: g.Claim, Reason: m.Reason, Why: m.Why}
+		c.tellMachine(ctx, k, machineEvery, blocked, stayingText(w, k))
+	}
+}
 
 // tellKept says of nodes of pools that have pods moved why theirs are not. What
 // changes from look to look is no reason to say it again.

@@ -132,6 +132,30 @@ func TestDriftIsTold(t *testing.T) {
 	})
 }
 
+// A node that was to be replaced and stays, because what was bought for it does not come, says so at once.
+func TestStayingIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newSimulation(t, "3")
+		b.policy(v1.WhenEmpty)
+		b.slow = true // what is bought is not launched
+		b.drift("n1")
+		heard := record.NewFakeRecorder(100)
+		b.events = loop.NewEvents(clock.Wall, heard)
+		time.Sleep(time.Minute)
+		b.live(b.store, 12*time.Minute, disrupt.Moving{})
+		var told []string
+		for len(heard.Events) > 0 {
+			if e := <-heard.Events; strings.Contains(e, "DisruptionBlocked") {
+				told = append(told, e)
+			}
+		}
+		const want = " and stays: "
+		if len(told) != 2 || !strings.Contains(told[0], want) || !strings.Contains(told[0], "of no use for 10 minutes") {
+			t.Errorf("the node and its claim were told %q", told)
+		}
+	})
+}
+
 // hourly are the values of a metric by its label.
 func hourly(t *testing.T, registry prometheus.Gatherer, name string) map[string]float64 {
 	t.Helper()
