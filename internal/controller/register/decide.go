@@ -27,13 +27,19 @@ const (
 	Wait    Kind = "wait"     // no node has joined yet
 	TooMany Kind = "too many" // several nodes say they are this machine
 	Match   Kind = "match"    // take the node for the claim's
+	Rejoin  Kind = "rejoin"   // its node was deleted, and its kubelet has made another
 )
 
 // Next returns the step that is due for a claim, given the nodes of its machine.
 func Next(c *v1.NodeClaim, nodes []corev1.Node) Kind {
 	s := c.Conditions()
 	switch {
-	case c.DeletionTimestamp != nil || !s.Is(v1.ConditionLaunched) || s.Is(v1.ConditionRegistered) || c.Status.ProviderID == "":
+	case c.DeletionTimestamp != nil || !s.Is(v1.ConditionLaunched) || c.Status.ProviderID == "":
+		return Nothing
+	case s.Is(v1.ConditionRegistered):
+		if len(nodes) == 1 && nodes[0].DeletionTimestamp == nil && nodes[0].Labels[v1.LabelRegistered] != "true" {
+			return Rejoin
+		}
 		return Nothing
 	case len(nodes) == 0:
 		return Wait
@@ -84,6 +90,16 @@ func Matched(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
 		}
 	}
 	out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, func(t corev1.Taint) bool { return t.Key == v1.TaintUnregistered })
+	return out
+}
+
+// Rejoined is the node as it is once it is known that a kubelet made it again: as Matched, and complete if it was
+// complete before. Startup taints are on it once more, and what is to take them off starts there once more.
+func Rejoined(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
+	out := Matched(n, c)
+	if c.Conditions().Is(v1.ConditionInitialized) {
+		out.Labels[v1.LabelInitialized] = "true"
+	}
 	return out
 }
 

@@ -1,6 +1,7 @@
 package register_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestNext(t *testing.T) {
 		"Unlaunched":  {"It is not known yet what its machine is.", launched(func(c *v1.NodeClaim) { c.Conditions().Unknown(v1.ConditionLaunched, "", "", noon) }), 1, register.Nothing},
 		"Nameless":    {"Every node without a provider ID would be its own.", launched(func(c *v1.NodeClaim) { c.Status.ProviderID = "" }), 1, register.Nothing},
 		"Leaving":     {"It is leaving.", launched(func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: noon} }), 1, register.Nothing},
-		"Again":       {"It is registered.", launched(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", noon) }), 1, register.Nothing},
+		"Again":       {"It is registered.", launched(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", noon) }), 0, register.Nothing},
 		"None":        {"Its machine still starts.", launched(), 0, register.Wait},
 		"One":         {"Its machine has joined.", launched(), 1, register.Match},
 		"Two":         {"It cannot be told which is the machine.", launched(), 2, register.TooMany},
@@ -49,6 +50,50 @@ func TestNext(t *testing.T) {
 				t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
 			}
 		})
+	}
+}
+
+// A node that its kubelet made again, after somebody deleted it, is the claim's as the first was.
+func TestRejoined(t *testing.T) {
+	registered := launched(func(c *v1.NodeClaim) {
+		c.Labels = map[string]string{"team": "a"}
+		c.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}
+		c.Conditions().True(v1.ConditionRegistered, "", "", noon)
+	})
+	node := func(change func(*corev1.Node)) corev1.Node {
+		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}}}}
+		change(&n)
+		return n
+	}
+	for name, tc := range map[string]struct {
+		why   string
+		nodes []corev1.Node
+		want  register.Kind
+	}{
+		"New":     {"It does not know that it is the claim's.", []corev1.Node{node(func(*corev1.Node) {})}, register.Rejoin},
+		"Known":   {"It is the one that joined first.", []corev1.Node{node(func(n *corev1.Node) { n.Labels = map[string]string{v1.LabelRegistered: "true"} })}, register.Nothing},
+		"Leaving": {"It is being deleted.", []corev1.Node{node(func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: noon} })}, register.Nothing},
+		"Two":     {"It cannot be told which is the machine.", []corev1.Node{node(func(*corev1.Node) {}), node(func(*corev1.Node) {})}, register.Nothing},
+		"None":    {"It was deleted.", nil, register.Nothing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := register.Next(registered, tc.nodes); got != tc.want {
+				t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+	again := node(func(*corev1.Node) {})
+	for _, complete := range []bool{false, true} {
+		if complete {
+			registered.Conditions().True(v1.ConditionInitialized, "", "", noon)
+		}
+		got := register.Rejoined(&again, registered)
+		if diff := cmp.Diff(registered.Spec.Taints, got.Spec.Taints); diff != "" {
+			t.Errorf("taints -want +got\n%s", diff)
+		}
+		if !slices.Contains(got.Finalizers, v1.Finalizer) || got.Labels["team"] != "a" || got.Labels[v1.LabelRegistered] != "true" || (got.Labels[v1.LabelInitialized] == "true") != complete {
+			t.Errorf("complete %t: the finalizers are %v, the labels %v", complete, got.Finalizers, got.Labels)
+		}
 	}
 }
 

@@ -87,6 +87,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			return loop.Result(again, r.keep(ctx, c, n, o))
 		}
 		return loop.Result(0, r.match(ctx, c, n))
+	case Rejoin:
+		return loop.Result(0, r.rejoin(ctx, c, &nodes.Items[0]))
 	case Nothing:
 	}
 	return reconcile.Result{}, nil
@@ -150,6 +152,15 @@ func (r *Reconciler) match(ctx context.Context, c *v1.NodeClaim, n *corev1.Node)
 	r.Metrics.Add(metric.NodesCreated, 1, loop.PoolName(c.Labels), c.Labels[v1.LabelZone])
 	log.FromContext(ctx).Info("registered nodeclaim", "NodeClaim", c.Name, "provider-id", c.Status.ProviderID, "Node", n.Name)
 	return nil
+}
+
+// rejoin writes to a node that was made again that it is the claim's: else it would take no pods for ever, and nothing
+// would drain it.
+func (r *Reconciler) rejoin(ctx context.Context, c *v1.NodeClaim, n *corev1.Node) error {
+	if err := r.mark(ctx, c, n, Rejoined); err != nil {
+		return err
+	}
+	return r.say(ctx, c, func(c *v1.NodeClaim) { c.Status.NodeName = n.Name })
 }
 
 // mark writes to a node what as makes of it for its claim. One that has just joined is
