@@ -164,6 +164,28 @@ func TestWhyPodsStayIsToldOnce(t *testing.T) {
 	}
 }
 
+// A node that goes and does not come to its end says which pods it waits for, and what keeps them.
+func TestWhatANodeThatGoesWaitsFor(t *testing.T) {
+	s := newScene(t)
+	s.claim.Deleting = true
+	s.must(s.SetGuard(world.Guard{Key: world.Key{Namespace: "d", Name: "g"}, Selector: world.Selector{Some: true, Set: label.Set{label.Is("app", "web")}}}))
+	s.pod("kept", func(p *world.Pod) { p.Disruption.Forbidden = true })
+	s.pod("guarded", func(p *world.Pod) { p.Labels = map[string]string{"app": "web"} })
+	s.pod("ending", func(p *world.Pod) { p.Terminating = true })
+	s.pod("alone", func(p *world.Pod) { p.Disruption.Alone = true })
+	s.pod("daemon", func(p *world.Pod) { p.DaemonSet, p.Disruption.Forbidden = "log", true })
+	n, _ := s.explainer().Node("n")
+	const want = `
+It is being given back already
+    waits for d/ending: it is going already
+    waits for d/guarded: PodDisruptionBudget d/g allows no eviction now → run more replicas than it needs, or wait until all are healthy
+    waits for d/kept: it is annotated karpenter.sh/do-not-disrupt → take the annotation off
+`
+	if text := n.Text(false); !strings.Contains(text, want) {
+		t.Errorf("it says\n%s", text)
+	}
+}
+
 // What goes already is not kept by that.
 func TestGoingIsNotCalledKept(t *testing.T) {
 	s := newScene(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -132,7 +133,7 @@ func (e *Explainer) returning(n *Node, p *world.Place) {
 		n.Back.First = why == plan.Expired && disrupt.Replaced(e.world, p)
 	}
 	if !n.Back.Now {
-		n.Back.Holds = e.kept(p, e.book().Empty(p))
+		n.Back.Holds = e.kept(p, slices.Concat(e.book().Empty(p), e.lingering(p)))
 		e.moving(p, n.Back.Holds)
 	}
 	for _, h := range n.Back.Holds {
@@ -144,6 +145,21 @@ func (e *Explainer) returning(n *Node, p *world.Place) {
 		n.Due = append(n.Due, Due{"it expires", moment(c.Created + c.ExpireAfter)})
 	}
 	slices.SortFunc(n.Due, func(a, b Due) int { return strings.Compare(a.At, b.At) })
+}
+
+// lingering is what keeps pods on a machine that goes: budgets and annotations, and that some take their time to end.
+func (e *Explainer) lingering(p *world.Place) (out []hold.Hold) {
+	for _, pod := range p.Pods {
+		if !p.Deleting() || pod.DaemonSet != "" || pod.Static {
+			continue
+		}
+		if pod.Terminating {
+			out = append(out, hold.Hold{Code: reason.Deleting, Pod: pod})
+		} else if h, held := hold.Keeps(e.world, pod); held && h.Code != reason.Alone {
+			out = append(out, h)
+		}
+	}
+	return out
 }
 
 // bought reads from a claim what it asked for.

@@ -114,6 +114,11 @@ func (n Node) writeBack(b *textLines) {
 	}
 	if n.State == Going {
 		b.line("It is being given back already")
+		for _, h := range n.Back.Holds {
+			if len(h.Pods) > 0 {
+				b.line("    waits for %s", h.text())
+			}
+		}
 		return
 	}
 	b.line("It is not given back now:")
