@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -149,8 +150,11 @@ func (e *Evictor) evictOne(ctx context.Context, node *corev1.Node, p *world.Pod,
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // its namespace goes, and takes it along
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Events.Warning(node, "FailedDraining", "evicting pod %s: the API server has not answered within %s, because it is busy or still works out what a disruption budget allows; it is asked again", p.Key, evictionTimeout)
-	case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err):
+	case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err) && strings.Contains(err.Error(), "PodDisruptionBudget"):
 		e.Events.Warning(node, "FailedDraining", "evicting pod violates a disruption budget: %s: %v", p.Key, err)
+	case s != nil: // a webhook or a policy of others
+		e.Events.Warning(node, "FailedDraining", "evicting pod %s is refused, and tried again: %v", p.Key, err)
+		e.Log.Error(err, "evict pod", "Pod", p.Key.String())
 	default:
 		e.Log.Error(err, "evict pod", "Pod", p.Key.String())
 	}

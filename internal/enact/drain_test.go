@@ -237,7 +237,9 @@ func TestAnswersToEvictions(t *testing.T) {
 	}{
 		"Evicted":  {why: "It is told so, with the reason.", says: "p Evicted Evicted pod: Drifted", again: true, code: "200"},
 		"Budget":   {why: "Its budget allows no eviction now: the node tells.", answer: apierrors.NewTooManyRequests("no", 10), says: "n FailedDraining evicting pod violates a disruption budget: d/p", code: "429"},
-		"Budgets":  {why: "Two budgets guard it, which the API server refuses as an error of its own.", answer: apierrors.NewInternalError(errors.New("two")), says: "n FailedDraining evicting pod violates a disruption budget: d/p", code: "500"},
+		"Budgets":  {why: "Two budgets guard it, which the API server refuses as an error of its own.", answer: apierrors.NewInternalError(errors.New("this pod has more than one PodDisruptionBudget")), says: "n FailedDraining evicting pod violates a disruption budget: d/p", code: "500"},
+		"Webhook":  {why: "A webhook that does not answer is no budget: the node tells.", answer: apierrors.NewInternalError(errors.New("failed calling webhook")), says: "n FailedDraining evicting pod d/p is refused, and tried again: Internal error occurred: failed", logged: true, code: "500"},
+		"Policy":   {why: "What a policy of others refuses is told by the node.", answer: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "p", errors.New("not on Wednesdays")), says: "n FailedDraining evicting pod d/p is refused, and tried again: pods \"p\" is forbidden: not on", logged: true, code: "403"},
 		"Silent":   {why: "No answer came in time, which need not be because of a budget.", answer: context.DeadlineExceeded, says: "n FailedDraining evicting pod d/p: the API server has not answered within 3s", code: "0"},
 		"Gone":     {why: "It has left.", answer: gone("p"), again: true, code: "404"},
 		"Another":  {why: "Another pod has its name.", answer: another("p"), again: true, code: "409"},

@@ -31,7 +31,7 @@ func eventsToTell() map[string]event {
 		"Finalized":                              {"Normal", "NodeClaim, Node, EC2NodeClass", "All that has to be done before the object is gone is done: pods left, the machine ended."},
 		"Evicted":                                {"Normal", pod, "The pod was asked to leave because its node goes."},
 		"Disrupted":                              {"Normal", pod, "The pod was deleted because its node's time is over: `terminationGracePeriod` was set. Disruption budgets were passed over."},
-		"FailedDraining":                         {"Warning", node, "Pods do not leave: a PodDisruptionBudget or `karpenter.sh/do-not-disrupt` holds them. The message counts or names them."},
+		"FailedDraining":                         {"Warning", node, "Pods do not leave: a PodDisruptionBudget or `karpenter.sh/do-not-disrupt` holds them, or a webhook or policy refuses their eviction. The message counts or names them."},
 		"FailedTermination":                      {"Warning", "Node, NodeClaim, EC2NodeClass", "The cloud does not let the machine be ended, or what was made for a class that is being deleted: a permission is missing, or it is protected, or it is throttled for over a minute. The message says what the cloud answered; it goes on being tried. Or the machine has ended and finalizers of others, which the message names, keep its Node, and so the claim."},
 		"TerminationGracePeriodExpiring":         {"Warning", "Node, NodeClaim", "When all pods that are left will be deleted."},
 		"AwaitingVolumeDetachment":               {"Normal", node, "The node is drained and waits for its volumes to come off."},
