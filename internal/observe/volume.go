@@ -24,6 +24,7 @@ type VolumeClaim struct {
 	Volume   string // it is bound to, or asks for by name
 	Bound    bool   // binding is complete
 	Class    string
+	Static   bool // it asks to be bound to a volume without a class, and that none is made
 	OneNode  bool // its access modes are for one node at a time
 	OnePod   bool // its access mode is for one pod at a time
 	Lost     bool
@@ -87,7 +88,7 @@ func ReadVolumeClaim(c *corev1.PersistentVolumeClaim) VolumeClaim {
 		Lost: c.Status.Phase == corev1.ClaimLost, Deleting: c.DeletionTimestamp != nil,
 	}
 	if c.Spec.StorageClassName != nil {
-		out.Class = *c.Spec.StorageClassName
+		out.Class, out.Static = *c.Spec.StorageClassName, *c.Spec.StorageClassName == ""
 	} else {
 		out.Class = c.Annotations[corev1.BetaStorageClassAnnotation]
 	}
@@ -240,6 +241,9 @@ func (v Volumes) resolve(p world.Pod, m Mount, problem func(string, ...any)) (wo
 		return out, false
 	case c.Volume != "":
 		return v.bound(out, key, c, m, problem)
+	case c.Static:
+		problem("volume %s: persistent volume claim %s is not bound, and with storageClassName \"\" none is made for it: it needs a PersistentVolume without a class that is large enough and has its access modes", m.Name, key)
+		return out, false
 	case c.Class == "":
 		problem("volume %s: persistent volume claim %s is not bound and names no storage class", m.Name, key)
 		return out, false

@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -57,6 +58,7 @@ func kinds() map[string]func() any {
 		"CSIDriver.storage.k8s.io":        func() any { return &storagev1.CSIDriver{} },
 		"PodDisruptionBudget.policy":      func() any { return &policyv1.PodDisruptionBudget{} },
 		"PriorityClass.scheduling.k8s.io": func() any { return &schedulingv1.PriorityClass{} },
+		"RuntimeClass.node.k8s.io":        func() any { return &nodev1.RuntimeClass{} },
 		"NodePool.karpenter.sh":           func() any { return &karpv1.NodePool{} },
 		"NodeClaim.karpenter.sh":          func() any { return &karpv1.NodeClaim{} },
 		"NodeOverlay.karpenter.sh":        func() any { return &v1alpha1.NodeOverlay{} },

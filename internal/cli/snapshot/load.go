@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -32,6 +33,7 @@ type input struct {
 	builder    *world.Builder
 	notes      []string
 	pods       []*corev1.Pod
+	sets       []*appsv1.DaemonSet
 	podsFrom   []document
 	nodes      []*corev1.Node
 	nodesFrom  []document
@@ -47,6 +49,8 @@ type input struct {
 	odd        oddities
 	named      map[string]bool // nodes, by name
 	devices    *devices        // nil: they are not planned for
+	spaces     spaces
+	runtimes   runtimeClasses
 }
 
 // load puts objects into a World that is being built, with devices if there is a place for them. What it leaves out it notes.
@@ -54,6 +58,7 @@ func load(b *world.Builder, objects []object, d *devices) (*input, error) {
 	in := &input{
 		builder: b, devices: d, csi: map[string]*storagev1.CSINode{},
 		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(), daemons: observe.NewDaemons(), odd: newOddities(), named: map[string]bool{},
+		spaces: newSpaces(), runtimes: runtimeClasses{},
 	}
 	skipped, unknown := tally{}, tally{}
 	for _, o := range objects {
@@ -70,6 +75,8 @@ func load(b *world.Builder, objects []object, d *devices) (*input, error) {
 		}
 	}
 	in.notes = unknown.say(skipped.say(in.notes, leftOut), unknownField)
+	in.volumes.settle()
+	in.readDaemons()
 	if err := in.setNodes(); err != nil {
 		return nil, err
 	}
@@ -105,11 +112,12 @@ func (in *input) sort(o object) error {
 	case *corev1.Node:
 		in.nodes, in.nodesFrom = append(in.nodes, v), append(in.nodesFrom, o.from)
 	case *corev1.Namespace:
-		return in.builder.SetNamespace(observe.Namespace(v))
+		return in.setNamespace(v)
 	case *corev1.PersistentVolume:
-		in.volumes.pvs[v.Name] = observe.ReadPersistentVolume(v)
+		in.volumes.set(v)
 	case *corev1.PersistentVolumeClaim:
-		in.volumes.pvcs[world.Key{Namespace: v.Namespace, Name: v.Name}] = observe.ReadVolumeClaim(bound(v))
+		k := world.Key{Namespace: v.Namespace, Name: v.Name}
+		in.volumes.pvcs[k], in.volumes.written[k] = observe.ReadVolumeClaim(bound(v)), v
 	case *storagev1.StorageClass:
 		in.volumes.classes[v.Name] = observe.ReadStorageClass(v)
 		if v.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" {
@@ -120,13 +128,15 @@ func (in *input) sort(o object) error {
 	case *storagev1.CSIDriver:
 		in.volumes.unattached[v.Name] = observe.Unattached(v)
 	case *appsv1.DaemonSet:
-		in.daemons.SetDaemonSet(v)
+		in.sets = append(in.sets, v)
 	case *corev1.LimitRange:
 		in.daemons.SetLimitRange(v)
 	case *policyv1.PodDisruptionBudget:
 		return in.builder.SetGuard(observe.Guard(v))
 	case *schedulingv1.PriorityClass:
 		in.priorities[v.Name] = v
+	case *nodev1.RuntimeClass:
+		in.runtimes[v.Name] = v
 	case *karpv1.NodePool:
 		in.pool(usable(observe.NodePool(v), append(v.Problems(), crdProblems(v)...)), v.Status.Conditions)
 	case *v1alpha5.Provisioner:
@@ -161,6 +171,9 @@ func (in *input) identify(o object) error {
 	if namespaced(o.v) && m.GetNamespace() == "" {
 		m.SetNamespace("default")
 	}
+	if namespaced(o.v) {
+		in.spaces.used[m.GetNamespace()] = true
+	}
 	id := o.id()
 	if first, twice := in.seen[id]; twice && id != "" {
 		return fmt.Errorf("%s is there twice: the first is %s", id, first.where())
@@ -178,6 +191,15 @@ func (in *input) pool(p world.Pool, conditions []metav1.Condition) {
 	if b := observe.BackoffOf(conditions); b != nil {
 		b.Pool = p.ID
 		in.backoffs = append(in.backoffs, *b)
+	}
+}
+
+// readDaemons reads the DaemonSets, once all RuntimeClasses are known.
+func (in *input) readDaemons() {
+	for _, d := range in.sets {
+		d = d.DeepCopy()
+		in.admit(&d.Spec.Template.Spec, d.Namespace+"/"+d.Name, 1)
+		in.daemons.SetDaemonSet(d)
 	}
 }
 
@@ -233,7 +255,7 @@ func (o object) id() string {
 func namespaced(v any) bool {
 	switch v.(type) {
 	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode, *storagev1.CSIDriver,
-		*schedulingv1.PriorityClass, *resourcev1.DeviceClass, *resourcev1.ResourceSlice, *karpv1.NodePool, *karpv1.NodeClaim, *v1alpha1.NodeOverlay, *v1alpha5.Provisioner:
+		*schedulingv1.PriorityClass, *nodev1.RuntimeClass, *resourcev1.DeviceClass, *resourcev1.ResourceSlice, *karpv1.NodePool, *karpv1.NodeClaim, *v1alpha1.NodeOverlay, *v1alpha5.Provisioner:
 		return false
 	}
 	return true
@@ -318,6 +340,8 @@ func (in *input) setPods() error {
 			p.Name = fmt.Sprintf("%s%d", p.GenerateName, i)
 		}
 		if p.UID == "" { // no API server has seen it
+			p = p.DeepCopy()
+			in.admit(&p.Spec, p.Namespace+"/"+p.Name, 1)
 			p = in.daemons.Admitted(p)
 		}
 		in.prioritise(p, 1)
@@ -348,6 +372,7 @@ func (in *input) expand(w workload) error {
 	if w.replicas == 0 {
 		return nil
 	}
+	in.admit(&w.template.Spec, w.meta.Namespace+"/"+w.meta.Name, w.replicas)
 	w.template.Spec = in.daemons.Admitted(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.meta.Namespace}, Spec: w.template.Spec}).Spec
 	if !w.unlike() {
 		p := w.pod(0)
@@ -377,6 +402,7 @@ func (in *input) setPod(p *corev1.Pod, replicas int) error {
 		return nil // a daemon set speaks for its own pods
 	}
 	in.odd.look(&v, replicas, in.named)
+	in.spaces.selects(&v)
 	if err := in.devices.wish(&v, p); err != nil {
 		return err
 	}

@@ -90,12 +90,13 @@ func unknownField(what string, i instance) string {
 // oddities are what the pods of the input have that is no mistake by any rule
 // and yet is hardly meant.
 type oddities struct {
-	homeless tally // bound to a node that is not there, by node
-	unranked tally // of a priority class that is not there, by class
-	tiny     tally // asking for next to no memory, by how much
+	homeless  tally // bound to a node that is not there, by node
+	unranked  tally // of a priority class that is not there, by class
+	classless tally // of a runtime class that is not there, by class
+	tiny      tally // asking for next to no memory, by how much
 }
 
-func newOddities() oddities { return oddities{tally{}, tally{}, tally{}} }
+func newOddities() oddities { return oddities{tally{}, tally{}, tally{}, tally{}} }
 
 // look remembers what is odd about a pod of which there are n.
 func (o oddities) look(p *world.Pod, n int, nodes map[string]bool) {
@@ -118,6 +119,9 @@ func (o oddities) say(notes []string) []string {
 	})
 	notes = o.unranked.say(notes, func(class string, i instance) string {
 		return fmt.Sprintf("PriorityClass %q is not in the input: %s as of priority 0", class, i.pods("counts", "count"))
+	})
+	notes = o.classless.say(notes, func(class string, i instance) string {
+		return fmt.Sprintf("RuntimeClass %q is not in the input: %s without its overhead", class, i.pods("counts", "count"))
 	})
 	return o.tiny.say(notes, func(memory string, i instance) string {
 		return fmt.Sprintf("%s for %s of memory, less than 1Mi: is the unit right?", i.pods("asks", "ask"), memory)

@@ -257,6 +257,9 @@ func (i *Input) World(at int64) (*world.World, error) {
 	}
 	in, err := load(world.NewBuilder(), i.objects, d)
 	if err == nil {
+		err = in.imply(nil)
+	}
+	if err == nil {
 		err = in.sell(i.shapes)
 	}
 	if err != nil {

@@ -80,6 +80,13 @@ func (i *Input) onto(w *world.World, more []object) (*world.World, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := map[string]bool{}
+	for _, n := range w.Namespaces() {
+		known[n.Name] = true
+	}
+	if err := in.imply(known); err != nil {
+		return nil, err
+	}
 	for _, p := range in.pools {
 		if w.Catalog(p.Template) == nil {
 			p.Template = template

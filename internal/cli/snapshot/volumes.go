@@ -15,6 +15,9 @@ type volumes struct {
 	common  string          // the class of claims that name none
 	unknown map[string]bool // classes that are not in the input, of claims that will be made
 
+	written map[world.Key]*corev1.PersistentVolumeClaim // as they stand in the input
+	free    stock
+
 	unattached map[string]bool // CSI drivers whose volumes nodes reach without attaching them
 }
 
@@ -24,7 +27,7 @@ const anywhere = "(anywhere)"
 func newVolumes() volumes {
 	return volumes{
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, classes: map[string]observe.StorageClass{anywhere: {}},
-		unknown: map[string]bool{}, unattached: map[string]bool{},
+		unknown: map[string]bool{}, written: map[world.Key]*corev1.PersistentVolumeClaim{}, unattached: map[string]bool{},
 	}
 }
 
@@ -36,10 +39,10 @@ func (v volumes) bind(p *corev1.Pod) world.Pod {
 	return find.Bind(observe.Pod(p), observe.Mounts(p))
 }
 
-// claim finds a claim; one that names no class gets the common one.
+// claim finds a claim; one that says nothing of a class gets the common one.
 func (v volumes) claim(k world.Key) (observe.VolumeClaim, bool) {
 	c, ok := v.pvcs[k]
-	if ok && c.Class == "" && c.Volume == "" {
+	if ok && c.Class == "" && c.Volume == "" && !c.Static {
 		c.Class = v.common
 	}
 	return c, ok
@@ -48,15 +51,19 @@ func (v volumes) claim(k world.Key) (observe.VolumeClaim, bool) {
 // own adds the claims that will be made for a pod, as a StatefulSet or the pod
 // itself has them, unless they are there already. Where the class is not in the
 // input, any place is taken to do.
-func (v volumes) own(p *corev1.Pod, disks []corev1.PersistentVolumeClaim) {
+func (v *volumes) own(p *corev1.Pod, disks []corev1.PersistentVolumeClaim) {
 	add := func(name string, spec corev1.PersistentVolumeClaimSpec) {
 		k := world.Key{Namespace: p.Namespace, Name: name}
 		if _, there := v.pvcs[k]; there {
 			return
 		}
 		c := observe.ReadVolumeClaim(&corev1.PersistentVolumeClaim{Spec: spec})
-		if c.Class == "" {
+		if c.Class == "" && !c.Static {
 			c.Class = v.common
+		}
+		if c.Static {
+			v.pvcs[k] = v.settled(k, c, &spec)
+			return
 		}
 		if _, known := v.classes[c.Class]; !known {
 			v.unknown[c.Class] = true
