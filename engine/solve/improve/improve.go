@@ -19,11 +19,12 @@ import (
 // maxUnrolled is how many hosts are worked on; those that waste least are left alone beyond it.
 const maxUnrolled = 3000
 
-// A search that finds little has looked long enough: each window, a part of the steps and some changes tried, has to save a part of
-// the cost.
+// A search that finds little has looked long enough: of some windows in a row, each a part of the steps and some changes tried, one has
+// to save a part of the cost. What saves most are rare changes, so that one window by itself says little.
 const (
 	savingWindows = 10
 	savingShare   = 4000
+	patience      = 3
 )
 
 // changes is how many are tried at least in a window: more where there are few items, which costs little time.
@@ -41,12 +42,15 @@ func Run(k *fill.Packer, s *model.Solution, p *relax.Pricing, limit int, enough 
 	clear(k.Remaining)
 	goal, window, changes := k.Model.Goal(s), (limit-k.Steps)/savingWindows, changes(k.Model.ItemCount())
 	before, until, tried := goal, k.Steps+window, 0
+	idle := 0 // windows in a row that saved little
 	for k.Steps < limit && len(v.nodes) > 0 && !enough(goal) {
 		goal -= v.step()
 		if tried++; k.Steps < until || tried < changes {
 			continue
 		}
-		if before-goal < goal/savingShare {
+		if before-goal >= goal/savingShare {
+			idle = 0
+		} else if idle++; idle == patience {
 			break
 		}
 		before, until, tried = goal, k.Steps+window, 0
