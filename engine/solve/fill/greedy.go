@@ -37,7 +37,7 @@ func (k *Packer) Greedy(p *relax.Pricing, st Style, classes []int32, budgets []i
 		nodes = append(nodes, model.Node{Host: h, Times: n, Items: slices.Clone(k.trial.items)})
 		worth -= float64(k.trial.worth * float64(n))
 		if st.Reprice > 0 && worth < again {
-			p.Renew(k.Remaining, st.Excess)
+			p.Renew(k.Remaining, budgets, st.Excess)
 			worth = k.begin(p, classes)
 			again = float64(worth * st.Reprice)
 		}
@@ -162,7 +162,7 @@ func (k *Packer) repeats(draws []problem.Draw, budgets []int64) int {
 func (k *Packer) Complete(near *relax.Relaxation, loose float64, nodes []model.Node, budgets []int64) *model.Solution {
 	if slices.ContainsFunc(k.Remaining, func(n int) bool { return n > 0 }) {
 		p := near.Clone()
-		p.Weigh(k.Remaining)
+		p.Weigh(k.Remaining, budgets)
 		p.Climb(8, 0.2, 0.02)
 		nodes = append(nodes, k.Greedy(p.Prices(loose), Style{FairShare: 1, DetourWeight: .5, Reprice: .9, Excess: .1}, model.AllClasses(k.Model), budgets)...)
 	}

@@ -82,7 +82,7 @@ func (f *Relaxation) pourAll(band float64) float64 {
 		}
 	}
 	for b, budgetPrice := range f.BudgetPrice {
-		value -= float64(budgetPrice * float64(f.Model.Budgets[b]))
+		value -= float64(budgetPrice * float64(f.budgets[b]))
 	}
 	return value
 }
@@ -182,7 +182,7 @@ func (f *Relaxation) shiftBudgetPrices(opened []float64, rate float64) {
 			weight[d.Budget] += float64(opened[n] * (f.price[n] + 1000))
 		}
 	}
-	for b, budget := range f.Model.Budgets {
+	for b, budget := range f.budgets {
 		if drawn[b] == 0 {
 			f.BudgetPrice[b] *= 1 - rate/2
 			continue
@@ -201,7 +201,7 @@ func (f *Relaxation) Value() float64 {
 		sum += float64(w * float64(f.Model.Classes[c].Count))
 	}
 	for b, budgetPrice := range f.BudgetPrice {
-		sum -= float64(budgetPrice * float64(f.Model.Budgets[b]))
+		sum -= float64(budgetPrice * float64(f.budgets[b]))
 	}
 	return sum
 }

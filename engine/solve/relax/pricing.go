@@ -36,9 +36,9 @@ func (p *Pricing) UnitOf(h int32, unit []float64) {
 	}
 }
 
-// Renew prices what is left.
-func (p *Pricing) Renew(left []int, loose float64) {
-	p.relaxation.Weigh(left)
+// Renew prices what is left, with what is left of the budgets.
+func (p *Pricing) Renew(left []int, budgets []int64, loose float64) {
+	p.relaxation.Weigh(left, budgets)
 	p.relaxation.Climb(8, 0.2, 0.02)
 	p.read(loose)
 }

@@ -47,6 +47,7 @@ type Relaxation struct {
 	share       []float64 // for each kind the share of each dimension, then of each limit
 	capPrice    []float64 // what each limit is charged, for one item, on all hosts alike, before the rest of the price is shared
 	BudgetPrice []float64 // what one unit of each budget is worth
+	budgets     []int64   // what there is of each
 	size        []float64 // for each kind what a host has of each dimension, then what it allows of each limit
 	Width       int       // how many dimensions and limits there are
 	Steps       int       // the counted work
@@ -69,7 +70,7 @@ func New(m *model.Model, kinds *Kinds, charge int64) *Relaxation {
 	f.scratch = newWorkspace(len(f.Kinds.All), f.Width, m.Dims)
 	f.addSizes()
 	f.addAggregates()
-	f.Weigh(m.Counts())
+	f.Weigh(m.Counts(), m.Budgets)
 	f.evenShares()
 	return f
 }
@@ -151,8 +152,9 @@ func (f *Relaxation) addAggregates() {
 	}
 }
 
-// Weigh makes the relaxation one of so many of each class.
-func (f *Relaxation) Weigh(counts []int) {
+// Weigh makes the relaxation one of so many of each class, and of so much of each budget.
+func (f *Relaxation) Weigh(counts []int, budgets []int64) {
+	f.budgets = slices.Clone(budgets)
 	for l := range f.aggregates {
 		f.aggregates[l].pieces = 0
 		clear(f.aggregates[l].load)
