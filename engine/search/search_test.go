@@ -64,6 +64,15 @@ func TestSearch(t *testing.T) {
 			World: world("pod web x2 cpu=2 app=x near=zone:x", "pod api x2 cpu=2 app=x near=zone:x select=zone:b"),
 			Want:  "large b on-demand: api-0 api-1 web-0 web-1",
 		},
+		"LimitsGoToWhatIsDearWithout": {
+			Why: "What a heavier pool may have goes to pods that cost most without it, and not to as many pods as possible.",
+			World: []string{
+				"type small cpu=8 memory=32Gi price=0.10 family=c", "type large cpu=8 memory=32Gi price=0.80 family=m",
+				"pool reserved weight=50 limit=cpu:8 require=family:In:c", "pool team taint=team=a:NoSchedule require=family:In:c", "pool others require=family:In:m",
+				"pod batch x8 cpu=1 tolerate=team", "pod web x2 cpu=4",
+			},
+			Want: "small a on-demand: batch-0 batch-1 batch-2 batch-3 batch-4 batch-5 batch-6 batch-7\nsmall a on-demand: web-0 web-1",
+		},
 		"CountedWithoutConstraint": {
 			Why:   "A pod without the constraint that counts for it goes where the others can stay even.",
 			World: world("pod web x3 cpu=2 spread=zone:1", "pod job cpu=2 app=web"),
