@@ -2,6 +2,7 @@
 package terminate
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -70,7 +72,22 @@ func (n Node) late() bool { return !n.Deadline.IsZero() && !n.Now.Before(n.Deadl
 type Leaving struct {
 	Evict []*world.Pod // asked, as their budgets allow
 	Force []*world.Pod // deleted: there is no time to ask
+	Held  []*world.Pod // not asked: they are annotated do-not-disrupt
 	Left  int          // pods that must be gone before the machine may end
+}
+
+// Waiting says how many pods a node waits for, and which of them nothing but a change of their annotation moves.
+func (l Leaving) Waiting() string {
+	text := fmt.Sprintf("Failed to drain node, %d pod(s) are waiting to be evicted", l.Left)
+	if len(l.Held) == 0 {
+		return text
+	}
+	held := make([]string, len(l.Held))
+	for i, p := range l.Held {
+		held[i] = p.String()
+	}
+	slices.Sort(held)
+	return text + "; annotated karpenter.sh/do-not-disrupt: " + plan.Some(held, false)
 }
 
 // Leave decides which pods go now. The tiers go one after another: what runs
@@ -82,6 +99,8 @@ func Leave(n Node) Leaving {
 	for _, p := range pods {
 		if forced(p, n.Now, n.Deadline) {
 			out.Force = append(out.Force, p)
+		} else if !p.Terminating && p.Forbids(n.Now.Unix()) {
+			out.Held = append(out.Held, p)
 		}
 		tiers[tier(p)] = append(tiers[tier(p)], p)
 	}
@@ -90,7 +109,7 @@ func Leave(n Node) Leaving {
 			continue
 		}
 		for _, p := range t {
-			if !p.Terminating && !p.Forbids(n.Now.Unix()) && !slices.Contains(out.Force, p) {
+			if !p.Terminating && !slices.Contains(out.Held, p) && !slices.Contains(out.Force, p) {
 				out.Evict = append(out.Evict, p)
 			}
 		}

@@ -103,6 +103,20 @@ func TestLeave(t *testing.T) {
 	}
 }
 
+// A node that waits says for how many pods, and names those that only their annotation keeps.
+func TestWaiting(t *testing.T) {
+	for want, pods := range map[string][]*world.Pod{
+		"Failed to drain node, 1 pod(s) are waiting to be evicted": {pod("a")},
+		"Failed to drain node, 4 pod(s) are waiting to be evicted; annotated karpenter.sh/do-not-disrupt: " + pod("b").String() + ", " + pod("c").String(): {
+			pod("a", ending(noon.Add(time.Second)), forbidden), pod("c", forbidden), pod("b", forbidden, critical), pod("d"), pod("e", static, forbidden),
+		},
+	} {
+		if got := terminate.Leave(terminate.Node{Now: noon, Pods: pods}).Waiting(); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
+
 func names(pods []*world.Pod) []string {
 	var out []string
 	for _, p := range pods {

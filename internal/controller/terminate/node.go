@@ -404,7 +404,7 @@ func (r *Nodes) taint(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, 
 func (r *Nodes) drain(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node) {
 	leaving := Leave(seen)
 	if leaving.Left > 0 && seen.Now.Sub(seen.Tainted) > 2*settle {
-		r.Events.Warning(n, "FailedDraining", "Failed to drain node, %d pod(s) are waiting to be evicted", leaving.Left)
+		r.Events.Warning(n, "FailedDraining", "%s", leaving.Waiting())
 	}
 	reason := forceful
 	if claim != nil {
