@@ -196,7 +196,7 @@ func (o *options) answer(w *world.World, decides provision.Options, q question) 
 		}
 		p, ok := e.Pod(key)
 		if !ok {
-			return answer{}, fmt.Errorf("there is no pod %s%s", key, likePod(w, key))
+			return answer{}, noPod(w, key)
 		}
 		return answer{Pod: &p}, nil
 	case "node":
@@ -251,6 +251,16 @@ func (o *options) inNamespace(w *world.World) error {
 		return fmt.Errorf("there is no namespace %q among those whose pods you may list: kubectl auth can-i list pods -n %s", o.namespace, o.namespace)
 	}
 	return fmt.Errorf("there is no namespace %q%s", o.namespace, orMeant(o.namespace, names, ": there is "+plan.Some(names, false)))
+}
+
+// noPod says why nothing is known of a pod. One of a DaemonSet that waits may well be there.
+func noPod(w *world.World, key world.Key) error {
+	for _, d := range w.DaemonSets() {
+		if rest, ours := strings.CutPrefix(key.Name, d.Name+"-"); ours && d.Namespace == key.Namespace && !strings.Contains(rest, "-") {
+			return fmt.Errorf("pod %s is on no node: if it is there, DaemonSet %s made it for a single one, and no other is bought for it; `kubectl describe pod -n %s %s` names that node and says what it lacks", key, d.Name, key.Namespace, key.Name)
+		}
+	}
+	return fmt.Errorf("there is no pod %s%s", key, likePod(w, key))
 }
 
 // likePod names pods that may be meant: those of that name in other namespaces, or else one whose name is almost that.

@@ -14,6 +14,8 @@ func TestPodsByTheirWholeName(t *testing.T) {
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: later, namespace: shop}, spec: {schedulingGates: [{name: example.com/quota}, {name: example.com/licence}], containers: [{name: c}]}}
 ---
+{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: log, namespace: shop}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}}}
+---
 {apiVersion: v1, kind: Node, metadata: {name: playground}}`
 	tests := map[string]struct {
 		args []string
@@ -25,6 +27,8 @@ func TestPodsByTheirWholeName(t *testing.T) {
 		"Contradiction": {[]string{"pod", "shop/web-1", "-n", "other"}, "shop/web-1 is not of the namespace other that -n names"},
 		"Slip":          {[]string{"pod", "shop/wbe-1"}, "there is no pod shop/wbe-1: did you mean shop/web-1?"},
 		"NoPod":         {[]string{"pod", "api"}, "there is no pod default/api; `tenon explain pods` lists those that wait"},
+		"Daemon":        {[]string{"pod", "log-x2x4z", "-n", "shop"}, "pod shop/log-x2x4z is on no node: if it is there, DaemonSet log made it for a single one, and no other is bought for it"},
+		"NotDaemon":     {[]string{"pod", "log-store-x2x4z", "-n", "shop"}, "there is no pod shop/log-store-x2x4z"},
 		"NodeSlip":      {[]string{"node", "playgrond"}, `there is no node or claim "playgrond": did you mean playground?`},
 		"NoNode":        {[]string{"node", "ip-10-0-0-1"}, "; `tenon explain nodes` lists those there are"},
 		"Namespace":     {[]string{"pods", "-n", "shop"}, "shop/web-1  finds no place"},
