@@ -123,11 +123,28 @@ func (s *search) pour(steps int) {
 
 // improved is a solution after local improvement, which ends at so many steps of the packer at the latest.
 func (s *search) improved(x *model.Solution, limit int) *model.Solution {
-	return improve.Run(s.packer, x, s.near.Prices(looking*s.reach()), limit, func(goal int64) bool { return float64(goal) <= s.least*closeToBound })
+	return improve.Run(s.packer, x, s.near.Prices(looking*s.reach()), limit, s.patience)
+}
+
+// patience is how many windows in a row may save little when a solution that costs so much is improved: the less there is to gain, the fewer.
+func (s *search) patience(goal int64) int {
+	switch {
+	case float64(goal) <= s.least*closeToBound:
+		return 0
+	case float64(goal) <= s.least*littleToGain:
+		return 1
+	}
+	return patient
 }
 
 // startsPart is the part of the steps up to which another start is better than improving on the best that there is.
 const startsPart = 6
+
+// littleToGain is how close to the relaxation there is little to gain by improving, and a window that saved little is the last.
+const littleToGain = 1.02
+
+// patient is how many windows in a row may save little where there is more.
+const patient = 3
 
 // looking is how much dearer than the cheapest a host may be to be tried when a solution is improved.
 const looking = 0.05

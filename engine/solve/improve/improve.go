@@ -24,7 +24,6 @@ const maxUnrolled = 3000
 const (
 	savingWindows = 10
 	savingShare   = 4000
-	patience      = 3
 )
 
 // changes is how many are tried at least in a window: more where there are few items, which costs little time.
@@ -35,22 +34,23 @@ func changes(items int) int {
 	return 60
 }
 
-// Run works on s until the packer has counted so many steps in all, a window has saved little, or enough says that it is.
-func Run(k *fill.Packer, s *model.Solution, p *relax.Pricing, limit int, enough func(goal int64) bool) *model.Solution {
+// Run works on s until the packer has counted so many steps in all, or as many windows in a row have saved little as the patience is with what
+// the solution costs; without any it is good enough.
+func Run(k *fill.Packer, s *model.Solution, p *relax.Pricing, limit int, patience func(goal int64) int) *model.Solution {
 	v := &improver{model: k.Model, packer: k, prices: p, value: slices.Clone(p.Value), budgets: k.Model.Drawn(s), dice: 1, groupDice: 1, hosts: p.Hosts}
 	frozen := v.unroll(s)
 	clear(k.Remaining)
 	goal, window, changes := k.Model.Goal(s), (limit-k.Steps)/savingWindows, changes(k.Model.ItemCount())
 	before, until, tried := goal, k.Steps+window, 0
 	idle := 0 // windows in a row that saved little
-	for k.Steps < limit && len(v.nodes) > 0 && !enough(goal) {
+	for k.Steps < limit && len(v.nodes) > 0 && patience(goal) > 0 {
 		goal -= v.step()
 		if tried++; k.Steps < until || tried < changes {
 			continue
 		}
 		if before-goal >= goal/savingShare {
 			idle = 0
-		} else if idle++; idle == patience {
+		} else if idle++; idle >= patience(goal) {
 			break
 		}
 		before, until, tried = goal, k.Steps+window, 0

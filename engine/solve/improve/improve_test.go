@@ -28,7 +28,7 @@ func TestImprovedIsNotDearer(t *testing.T) {
 		f := relax.New(m, relax.KindsOf(m), m.Charge)
 		f.Ascend()
 		before := m.Goal(s)
-		better := improve.Run(fill.NewPacker(m), s, f.Prices(0.2), 20_000, func(int64) bool { return false })
+		better := improve.Run(fill.NewPacker(m), s, f.Prices(0.2), 20_000, func(int64) int { return 3 })
 		if m.Goal(better) > before || m.CompareLeft(better, s) != 0 {
 			t.Fatalf("it costs %d, and did cost %d; %v is left, and %v was", m.Goal(better), before, better.Left, s.Left)
 		}
