@@ -303,7 +303,11 @@ func (s *Scene) addType(a *args) error {
 			shape.Offers = append(shape.Offers, world.Offer{Zone: z, CapacityType: label.Spot, Price: spot, Gone: gone, Refused: refused})
 		}
 	}
-	if id, n, ok := strings.Cut(reserved, ":"); ok {
+	for one := range strings.SplitSeq(reserved, ",") {
+		id, n, ok := strings.Cut(one, ":")
+		if !ok {
+			continue
+		}
 		count, err := strconv.Atoi(n)
 		a.fail(err)
 		shape.Offers = append(shape.Offers, world.Offer{Zone: zones[0], CapacityType: label.Reserved, Reservation: id, Count: count})

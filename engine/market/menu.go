@@ -31,13 +31,17 @@ func (m *Market) OnOneMenu(all Set, offer int) (hosts Set, zones, kinds []string
 }
 
 // keepOffered drops what the ask does not name, and every shape that is sold, in one of its zones and ways, by an offer that is not among the hosts.
-// Of the planned offer's pool it names only what has the same labels by which offers are cut.
+// Of the planned offer's pool it names only what has the same labels by which offers are cut. Where a reservation is
+// planned another one of the same shape is no reason against it: each does for the pods.
 func (m *Market) keepOffered(hosts Set, planned *Offer, zones, kinds []string) {
 	named := m.named(zones, kinds)
 	unfit := slices.Clone(named)
 	unfit.Subtract(hosts)
 	var last *Type
 	for i := range unfit.All {
+		if m.beside(&m.Offers[i], planned) {
+			continue
+		}
 		if t := m.Offers[i].Type; t != last && (t.Pool != planned.Type.Pool || planned.sameCut(&m.Offers[i])) {
 			for n := t.From; n < t.To; n++ {
 				hosts.Drop(n)
@@ -46,6 +50,11 @@ func (m *Market) keepOffered(hosts Set, planned *Offer, zones, kinds []string) {
 		}
 	}
 	hosts.Intersect(named)
+}
+
+// beside reports whether an offer is of another reservation than the planned one, for the same shape in the same place.
+func (*Market) beside(o, planned *Offer) bool {
+	return o.Quota >= 0 && planned.Quota >= 0 && o.Quota != planned.Quota && o.Type == planned.Type && o.Zone == planned.Zone
 }
 
 // named returns all that is sold in one of the zones in one of the ways.
