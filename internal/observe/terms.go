@@ -17,7 +17,7 @@ func nodeTerm(t corev1.NodeSelectorTerm, path string, problem func(string, ...an
 	var out world.NodeTerm
 	for i, e := range t.MatchExpressions {
 		r, err := label.New(e.Key, label.Op(e.Operator), e.Values...)
-		if err = keyed(e.Key, err); err != nil {
+		if err = valued(string(e.Operator), e.Values, keyed(e.Key, err)); err != nil {
 			problem("%s.matchExpressions[%d]: %v", path, i, err)
 			continue
 		}
@@ -48,6 +48,14 @@ func keyed(key string, err error) error {
 	return err
 }
 
+// valued adds to what may be wrong with a requirement that its operator has no value.
+func valued(operator string, values []string, err error) error {
+	if err == nil && len(values) == 0 && (operator == "In" || operator == "NotIn") {
+		return fmt.Errorf("operator %s needs at least one value", operator)
+	}
+	return err
+}
+
 // selector reads a label selector. None picks nothing, an empty one everything.
 func selector(s *metav1.LabelSelector, path string, problem func(string, ...any)) world.Selector {
 	if s == nil {
@@ -59,7 +67,7 @@ func selector(s *metav1.LabelSelector, path string, problem func(string, ...any)
 	}
 	for i, e := range s.MatchExpressions {
 		r, err := label.Plain(e.Key, label.Op(e.Operator), e.Values...)
-		if err != nil {
+		if err = valued(string(e.Operator), e.Values, err); err != nil {
 			problem("%s.matchExpressions[%d]: %v", path, i, err)
 			continue
 		}

@@ -32,10 +32,12 @@ import (
 
 // object is a decoded document, or a note on why it was left out.
 type object struct {
-	from    document
-	kind    string // apiVersion/kind
-	v       any    // nil: skipped
-	unknown []string
+	from     document
+	kind     string   // apiVersion/kind
+	v        any      // nil: skipped
+	as       string   // apiVersion that it is read as, if that is another one
+	unknown  []string // fields that the kind does not have
+	settings []string // fields of a node class by which machines would be otherwise
 }
 
 // kinds are the objects that matter to a plan, by kind and API group.
@@ -165,8 +167,10 @@ func one(d document, data []byte, known map[string]func() any, h head) (object, 
 	o := object{from: document{file: d.file, index: d.index, line: d.line}, kind: h.APIVersion + " " + h.Kind}
 	empty, ok := known[name]
 	if !ok || group == resourcev1.GroupName && version != resourcev1.SchemeGroupVersion.Version {
+		o.settings = settingsOf(group, data)
 		return o, nil // those before v1 say the same by other fields
 	}
+	o.as = readAsOf(group, version, h.Kind, h.APIVersion)
 	o.v = empty()
 	if _, bad := quantity.Mend(data); len(bad) > 0 && strings.Contains(group, "karpenter") {
 		return o, fmt.Errorf("%s: %s: %s: %q %s", d.where(), h.Kind, bad[0].Path, bad[0].Value, bad[0].Reason())
@@ -180,6 +184,46 @@ func one(d document, data []byte, known map[string]func() any, h head) (object, 
 		return o, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, err)
 	}
 	return o, nil
+}
+
+// readAsOf is the apiVersion that an object is read as; empty if that is its own, or one whose fields mean the same.
+func readAsOf(group, version, kind, is string) string {
+	same := map[string][]string{
+		"NodePool": {"v1", "v1beta1"}, "NodeClaim": {"v1", "v1beta1"}, "NodeOverlay": {"v1alpha1"}, "Provisioner": {"v1alpha5"},
+		"PodDisruptionBudget": {"v1", "v1beta1"}, "StorageClass": {"v1", "v1beta1"}, "CSINode": {"v1", "v1beta1"}, "CSIDriver": {"v1", "v1beta1"},
+		"PriorityClass": {"v1", "v1beta1"},
+	}
+	read := same[kind]
+	if read == nil {
+		read = []string{"v1"}
+	}
+	if version == "" { // of the core group
+		group, version = "", group
+	}
+	if slices.Contains(read, version) {
+		return ""
+	}
+	return strings.TrimSuffix(is, version) + read[0]
+}
+
+// settingsOf are the fields of a node class by which its machines would offer something else than the catalogue says.
+func settingsOf(group string, data []byte) []string {
+	if group != "karpenter.k8s.aws" {
+		return nil
+	}
+	var class struct {
+		Spec map[string]any `json:"spec"`
+	}
+	if json.Unmarshal(data, &class) != nil {
+		return nil // its spec is said to be skipped
+	}
+	var out []string
+	for _, field := range []string{"amiFamily", "blockDeviceMappings", "capacityReservationSelectorTerms", "instanceStorePolicy", "kubelet"} {
+		if class.Spec[field] != nil {
+			out = append(out, "spec."+field)
+		}
+	}
+	return out
 }
 
 // asJSON turns a document into JSON. What begins as JSON may be YAML all the

@@ -27,6 +27,14 @@ type workload struct {
 
 func (w workload) id() owner { return owner{w.kind, w.meta.Namespace, w.meta.Name} }
 
+// field says how many pods it has.
+func (w workload) field() string {
+	if w.kind == "Job" {
+		return "spec.parallelism"
+	}
+	return "spec.replicas"
+}
+
 // owner names a controller.
 type owner struct{ kind, namespace, name string }
 
@@ -102,6 +110,27 @@ func expandable(all []workload, pods []metav1.ObjectMeta) []workload {
 		}
 	}
 	return out
+}
+
+// endless refuses workloads whose owners lead back to themselves: none of them would stand for pods.
+func endless(all []workload) error {
+	there := make(map[owner]workload, len(all))
+	for _, w := range all {
+		there[w.id()] = w
+	}
+	for _, w := range all {
+		next, owned := ownerOf(w.meta)
+		for range all {
+			if !owned || next == w.id() {
+				break
+			}
+			next, owned = ownerOf(there[next].meta)
+		}
+		if owned && next == w.id() {
+			return fmt.Errorf("%s: %s %s/%s: metadata.ownerReferences lead back to it: take one of them out", w.from.where(), w.kind, w.meta.Namespace, w.meta.Name)
+		}
+	}
+	return nil
 }
 
 // christen gives the pods of workloads that have the same name, or whose pods

@@ -60,11 +60,17 @@ func load(b *world.Builder, objects []object, d *devices) (*input, error) {
 		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(), daemons: observe.NewDaemons(), odd: newOddities(), named: map[string]bool{},
 		spaces: newSpaces(), runtimes: runtimeClasses{},
 	}
-	skipped, unknown := tally{}, tally{}
+	skipped, unknown, read, classes := tally{}, tally{}, tally{}, tally{}
 	for _, o := range objects {
 		if o.v == nil || d == nil && allocates(o.v) {
 			skipped.add(o.kind, o.from.where(), 1)
+			if len(o.settings) > 0 {
+				classes.add(strings.Join(o.settings, ", "), o.from.where(), 1)
+			}
 			continue
+		}
+		if o.as != "" {
+			read.add(o.kind+" as "+o.as, o.from.where(), 1)
 		}
 		for _, field := range o.unknown {
 			_, kind, _ := strings.Cut(o.kind, " ")
@@ -74,7 +80,8 @@ func load(b *world.Builder, objects []object, d *devices) (*input, error) {
 			return nil, fmt.Errorf("%s: %w", o.from.where(), err)
 		}
 	}
-	in.notes = unknown.say(skipped.say(in.notes, leftOut), unknownField)
+	in.notes = read.say(unknown.say(skipped.say(in.notes, leftOut), unknownField), readAs)
+	in.notes = classes.say(in.notes, notOfClass)
 	in.volumes.settle()
 	in.readDaemons()
 	if err := in.setNodes(); err != nil {
@@ -140,7 +147,7 @@ func (in *input) sort(o object) error {
 	case *karpv1.NodePool:
 		in.pool(usable(observe.NodePool(v), append(v.Problems(), crdProblems(v)...)), v.Status.Conditions)
 	case *v1alpha5.Provisioner:
-		in.pool(usable(observe.Provisioner(v), v.Problems()), v.Status.Conditions)
+		in.provisioner(v, o.from)
 	case *v1alpha1.NodeOverlay:
 		overlay, err := observe.NodeOverlay(v)
 		if err != nil {
@@ -182,9 +189,20 @@ func (in *input) identify(o object) error {
 	return nil
 }
 
+// provisioner adds a Provisioner as a pool.
+func (in *input) provisioner(p *v1alpha5.Provisioner, from document) {
+	in.pool(usable(observe.Provisioner(p), p.Problems()), p.Status.Conditions)
+	if p.Spec.KubeletConfiguration != nil {
+		in.notes = append(in.notes, notOfClass("spec.kubeletConfiguration", instance{first: from.where()}))
+	}
+}
+
 // pool adds a pool, and the back-off that the controller wrote to its status.
 func (in *input) pool(p world.Pool, conditions []metav1.Condition) {
 	in.pools = append(in.pools, p)
+	if p.NotReady != "" {
+		in.notes = append(in.notes, fmt.Sprintf("%s %s buys nothing: %s", p.ID.Kind, p.ID.Name, p.NotReady))
+	}
 	for _, wrong := range hold.Unreadable(p.Disruption.Budgets) {
 		in.notes = append(in.notes, fmt.Sprintf("%s %s: %s: until it is mended no node goes that budgets count", p.ID.Kind, p.ID.Name, wrong))
 	}
@@ -351,14 +369,17 @@ func (in *input) setPods() error {
 		}
 	}
 	room := maxPlannedPods - len(in.pods)
+	if err := endless(in.workloads); err != nil {
+		return err
+	}
 	stand := expandable(in.workloads, owned)
 	in.notes = append(in.notes, christen(stand, in.pods)...)
 	for _, w := range stand {
 		switch room -= w.replicas; {
 		case w.replicas < 0:
-			return fmt.Errorf("%s: %s %s: spec.replicas is negative", w.from.where(), w.kind, w.meta.Name)
+			return fmt.Errorf("%s: %s %s: %s is negative", w.from.where(), w.kind, w.meta.Name, w.field())
 		case room < 0:
-			return fmt.Errorf("%s: %s %s: spec.replicas is %d, and with all others that is more than the %d pods that fit into one plan", w.from.where(), w.kind, w.meta.Name, w.replicas, maxPlannedPods)
+			return fmt.Errorf("%s: %s %s: %s is %d, and with all others that is more than the %d pods that fit into one plan", w.from.where(), w.kind, w.meta.Name, w.field(), w.replicas, maxPlannedPods)
 		}
 		if err := in.expand(w); err != nil {
 			return fmt.Errorf("%s: %s %s: %w", w.from.where(), w.kind, w.meta.Name, err)
@@ -399,6 +420,9 @@ func (in *input) setPod(p *corev1.Pod, replicas int) error {
 	}
 	in.daemons.SetPod(&v)
 	if v.DaemonSet != "" && v.Node == "" {
+		if !slices.Contains(in.daemons.Of(v.Namespace), world.Key{Namespace: v.Namespace, Name: v.DaemonSet}) {
+			in.odd.orphaned.add(v.DaemonSet, v.Key.String(), replicas)
+		}
 		return nil // a daemon set speaks for its own pods
 	}
 	in.odd.look(&v, replicas, in.named)

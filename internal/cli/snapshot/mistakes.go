@@ -102,6 +102,9 @@ func plainly(err error) error {
 	case want == "text" && wrong.Value == "bool":
 		return fmt.Errorf("%s is true or false, where text belongs; YAML takes y, n, yes, no, on and off for that: put it in quotes", wrong.Field)
 	}
+	if n, whole := strings.CutPrefix(wrong.Value, "number "); whole && want == "a whole number" && !strings.ContainsAny(n, ".eE") {
+		return fmt.Errorf("%s is %s, which is more than the field can hold", wrong.Field, n)
+	}
 	return fmt.Errorf("%s is %s, where %s belongs", wrong.Field, strings.TrimPrefix(is, "number "), want)
 }
 

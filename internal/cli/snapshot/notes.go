@@ -77,6 +77,17 @@ func leftOut(kind string, i instance) string {
 	return say + ", which a plan does not depend on"
 }
 
+// readAs says that objects are read as if they were of another version.
+func readAs(what string, i instance) string {
+	kind, as, _ := strings.Cut(what, " as ")
+	return fmt.Sprintf("%s: %d of kind %s read as %s: what differs between the two counts for nothing", i.first, i.n, kind, as)
+}
+
+// notOfClass says that settings of machines count for nothing.
+func notOfClass(fields string, i instance) string {
+	return fmt.Sprintf("%s: %s counts for nothing: machines are as the catalogue has them", i.first, fields)
+}
+
 // unknownField says that a field counts for nothing.
 func unknownField(what string, i instance) string {
 	kind, path, _ := strings.Cut(what, " ")
@@ -93,10 +104,11 @@ type oddities struct {
 	homeless  tally // bound to a node that is not there, by node
 	unranked  tally // of a priority class that is not there, by class
 	classless tally // of a runtime class that is not there, by class
+	orphaned  tally // of a DaemonSet that is not there, by its name
 	tiny      tally // asking for next to no memory, by how much
 }
 
-func newOddities() oddities { return oddities{tally{}, tally{}, tally{}, tally{}} }
+func newOddities() oddities { return oddities{tally{}, tally{}, tally{}, tally{}, tally{}} }
 
 // look remembers what is odd about a pod of which there are n.
 func (o oddities) look(p *world.Pod, n int, nodes map[string]bool) {
@@ -122,6 +134,9 @@ func (o oddities) say(notes []string) []string {
 	})
 	notes = o.classless.say(notes, func(class string, i instance) string {
 		return fmt.Sprintf("RuntimeClass %q is not in the input: %s without its overhead", class, i.pods("counts", "count"))
+	})
+	notes = o.orphaned.say(notes, func(set string, i instance) string {
+		return fmt.Sprintf("DaemonSet %s is not in the input: %s for nothing", set, i.pods("counts", "count"))
 	})
 	return o.tiny.say(notes, func(memory string, i instance) string {
 		return fmt.Sprintf("%s for %s of memory, less than 1Mi: is the unit right?", i.pods("asks", "ask"), memory)
