@@ -198,7 +198,7 @@ func readAsOf(group, version, kind, is string) string {
 		read = []string{"v1"}
 	}
 	if version == "" { // of the core group
-		group, version = "", group
+		version = group
 	}
 	if slices.Contains(read, version) {
 		return ""
