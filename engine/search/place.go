@@ -95,7 +95,8 @@ func (k *Searcher) fillWith(waiting []*packing.Pod, plain func(*packing.Class, [
 // rest. Complete machines come before those that are on their way, where pods would wait.
 func (k *Searcher) fillEvenly(c *packing.Class, pods []*packing.Pod) []*packing.Pod {
 	cores, memory := slices.Index(k.Market.Dims, amount.CPU), slices.Index(k.Market.Dims, amount.Memory)
-	var best []suiting // no more than there are pods, each of which takes one at least
+	var best []suiting // no more than twice as many as there are pods, each of which takes one at least
+	var worst *suiting // of as many as there are pods, once so many have been left out
 	first := len(k.Existing)
 	for i := range k.Stands(c.Demands).From(c.FullExisting) {
 		k.Steps++
@@ -108,12 +109,16 @@ func (k *Searcher) fillEvenly(c *packing.Class, pods []*packing.Pod) []*packing.
 		if cores >= 0 && memory >= 0 {
 			s.less, s.more = balance([2]int64{c.Need[cores], c.Need[memory]}, [2]int64{b.Free[cores], b.Free[memory]})
 		}
-		if len(best) == len(pods) && s.compare(best[len(best)-1]) > 0 {
+		if worst != nil && s.compare(*worst) > 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(best, s, suiting.compare)
-		best = slices.Insert(best[:min(len(best), len(pods)-1)], at, s)
+		if best = append(best, s); len(best) >= 2*len(pods) {
+			best = fittest(best, len(pods))
+			last := best[len(best)-1]
+			worst = &last
+		}
 	}
+	best = fittest(best, len(pods))
 	k.Full.Note(c, first) // those before it have no room
 	for _, s := range best {
 		b := k.Existing[s.at]
@@ -125,6 +130,12 @@ func (k *Searcher) fillEvenly(c *packing.Class, pods []*packing.Pod) []*packing.
 	}
 	k.Full.Note(c, len(k.Existing))
 	return pods
+}
+
+// fittest are the first so many of the machines, in order.
+func fittest(all []suiting, most int) []suiting {
+	slices.SortFunc(all, suiting.compare)
+	return all[:min(len(all), most)]
 }
 
 // suiting is a machine with room for a pod, and how well its room suits that.
