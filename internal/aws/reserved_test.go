@@ -172,7 +172,8 @@ func TestInterruptibleReservation(t *testing.T) {
 	})
 }
 
-// Forty minutes before a capacity block ends it is offered no more, and its machines are told to leave, once for all looks.
+// Fifty minutes before a capacity block ends it is offered no more, so that no pods are moved there for minutes; ten
+// minutes later its machines are told to leave, once for all looks.
 func TestCapacityBlockEnds(t *testing.T) {
 	credentials(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -226,10 +227,14 @@ func TestCapacityBlockEnds(t *testing.T) {
 		if got := ending(); len(got) > 0 {
 			t.Errorf("an hour before its end the block has to be left by %q", got)
 		}
-		time.Sleep(20*time.Minute + time.Second)
+		time.Sleep(10*time.Minute + time.Second)
 		if got := offered(); len(got) > 0 {
-			t.Errorf("forty minutes before its end the block is offered as %q", got)
+			t.Errorf("fifty minutes before its end the block is offered as %q", got)
 		}
+		if got := ending(); len(got) > 0 {
+			t.Errorf("fifty minutes before its end the block has to be left by %q", got)
+		}
+		time.Sleep(10 * time.Minute)
 		if out := d.Launch(t.Context(), []cloud.Order{order("three", "m5.large")})[0]; cloud.CodeOf(out.Err) != cloud.Capacity {
 			t.Errorf("forty minutes before its end the block gave %v, %v", kinds(out.Machines), out.Err)
 		}

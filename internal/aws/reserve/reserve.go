@@ -37,7 +37,8 @@ type Reservation struct {
 	Interruptible  bool
 	Ends           time.Time // zero: when it is cancelled
 	Left           int       // machines
-	Expiring       bool      // it ends so soon that it is of no use to new machines
+	Expiring       bool      // it ends so soon that its machines leave, and new ones are of no use
+	Closing        bool      // it is expiring, or so soon that what comes now would leave as soon as it is there
 }
 
 // Kind is the reservation's type, as labels and conditions name it.
@@ -51,6 +52,13 @@ func (r Reservation) Kind() string {
 // leaveBeforeEnd is how long before its end a capacity block is of no use to new
 // machines, and those that run in it leave: AWS starts to end them half an hour before.
 const leaveBeforeEnd = 40 * time.Minute
+
+// stay is how long a machine can be in a capacity block at least, for it to be offered: pods that are moved there would
+// be moved again at once.
+const stay = 10 * time.Minute
+
+// closes reports whether the block is about to expire.
+func (r Reservation) closes(now time.Time) bool { return r.expires(now.Add(stay)) }
 
 func (r Reservation) expires(now time.Time) bool {
 	return r.Block && !r.Ends.IsZero() && r.Ends.Sub(now) < leaveBeforeEnd
@@ -95,7 +103,7 @@ func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSele
 	defer f.mu.Unlock()
 	for i := range out {
 		out[i].Left = max(0, out[i].Left-f.used[out[i].ID])
-		out[i].Expiring = out[i].expires(f.now())
+		out[i].Expiring, out[i].Closing = out[i].expires(f.now()), out[i].closes(f.now())
 	}
 	return out, failed
 }

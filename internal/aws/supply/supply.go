@@ -264,7 +264,7 @@ func reservedOffers(typ string, reservations []reserve.Reservation, zones map[st
 			labels[awsv1.LabelZoneID] = id
 		}
 		out = append(out, world.Offer{
-			Zone: r.Zone, CapacityType: label.Reserved, Reservation: r.ID, Count: r.Left, Gone: r.Left == 0 || r.Expiring || slices.Contains(away, id), Labels: labels,
+			Zone: r.Zone, CapacityType: label.Reserved, Reservation: r.ID, Count: r.Left, Gone: r.Left == 0 || r.Closing || slices.Contains(away, id), Labels: labels,
 		})
 	}
 	return out
