@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -173,17 +174,26 @@ func (r *Reconciler) ask(ctx context.Context, c *v1.NodeClaim, id world.Template
 	if !wanted || cloud.CodeOf(broken) == cloud.NotReady {
 		return why, false, nil // nothing can be compared with what cannot be had
 	}
-	m, there, err := r.Cloud.Find(ctx, c.Status.ProviderID, r.Now().Add(-lookEvery))
+	why, compared, reserved, err := r.compare(ctx, c, template, r.Now().Add(-lookEvery))
+	if reserved && why.Reason != "" { // its reservation may have ended since machines were listed, and it is on-demand now
+		why, compared, _, err = r.compare(ctx, c, template, r.Now())
+	}
+	return why, compared, err
+}
+
+// compare has the driver compare the machine, as it was listed at a time or later, with its template, and says whether it was in a reservation then.
+func (r *Reconciler) compare(ctx context.Context, c *v1.NodeClaim, template cloud.Template, since time.Time) (why cloud.Drifted, compared, reserved bool, err error) {
+	m, there, err := r.Cloud.Find(ctx, c.Status.ProviderID, since)
 	if err != nil || !there {
-		return why, false, err
+		return why, false, false, err
 	}
 	if err := r.unreserve(ctx, c, m); err != nil {
-		return why, false, err
+		return why, false, false, err
 	}
 	m.Annotations = c.Annotations
 	why, err = r.Cloud.Drift(ctx, m, template)
 	if cloud.CodeOf(err) == cloud.NotReady || cloud.CodeOf(err) == cloud.Gone {
-		return cloud.Drifted{}, false, nil
+		return cloud.Drifted{}, false, false, nil
 	}
-	return why, err == nil, err
+	return why, err == nil, m.CapacityType == label.Reserved, err
 }

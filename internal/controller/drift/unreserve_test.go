@@ -34,6 +34,42 @@ func (e *ending) List(context.Context) ([]cloud.Machine, error) {
 	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1", CapacityType: e.bought}}, nil
 }
 
+func (*ending) Drift(_ context.Context, m cloud.Machine, _ cloud.Template) (cloud.Drifted, error) {
+	if m.CapacityType == label.Reserved {
+		return cloud.Drifted{Reason: "CapacityReservationDrift"}, nil
+	}
+	return cloud.Drifted{}, nil
+}
+
+// A machine whose reservation has ended since machines were listed has not drifted: the class is newer than the list.
+func TestEndedSinceTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ref := v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
+		id := observe.TemplateOf(ref, nil)
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{label.CapacityType: label.Reserved}}, Spec: v1.NodeClaimSpec{NodeClassRef: &ref}}
+		c.Status.ProviderID = "test:///i-1"
+		c.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
+		store, state := apitest.New(t, clock.Wall, c), cluster.New(clock.Wall)
+		state.Publish(world.Catalog{Template: id})
+		driver := &ending{bought: label.Reserved}
+		sells := cloud.New(cloud.Config{Driver: driver, Attempts: 1})
+		sells.Want(cloud.Template{ID: id})
+		sells.Refresh(t.Context())
+		if _, err := sells.List(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		driver.bought = label.OnDemand
+		r := &drift.Reconciler{Client: store, Cloud: sells, Cluster: state, Now: clock.Wall}
+		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "c"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil || c.Conditions().Is(v1.ConditionDrifted) {
+			t.Errorf("it has drifted: %v, %v", c.Status.Conditions, err)
+		}
+	})
+}
+
 // A machine that was on demand from the start, and one whose node has not joined, are left as they are.
 func TestWhatHasNoReservation(t *testing.T) {
 	for name, change := range map[string]func(*v1.NodeClaim){
