@@ -40,7 +40,7 @@ func (d *decision) later(at int64) {
 // command adds a command.
 func (d *decision) command(c plan.Command) { d.plan.Commands = append(d.plan.Commands, c) }
 
-// Calm is for how many seconds nothing has come to a machine or gone from it before its pods are
+// Calm is how many seconds no pod has come to a machine or gone from it before its pods are
 // moved, whatever its pool says.
 const Calm = 15
 
@@ -49,9 +49,9 @@ func (d *decision) propose(c plan.Command) {
 	switch {
 	case c.Verdict == plan.Wait:
 	case d.straying():
-		c.Why = &reason.Why{Code: reason.AfterOthers, Detail: "what was bought for nodes that stay after all is given back first"}
+		c.Why = &reason.Why{Code: reason.AfterOthers, Detail: "replacements of nodes that stay after all are terminated first"}
 	case slices.ContainsFunc(c.Claims(), func(claim string) bool { return slices.Contains(d.options.Skip, claim) }):
-		c.Why = &reason.Why{Code: reason.BackOff, Detail: "it was begun lately and came to nothing; it is tried again later"}
+		c.Why = &reason.Why{Code: reason.BackOff, Detail: "a recent attempt to disrupt it was called off; it is tried again later"}
 	case c.Reason != plan.Expired:
 		c.Why = d.restless(c)
 	}

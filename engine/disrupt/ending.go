@@ -10,9 +10,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// emptyMarkMillis is for how many milliseconds a node is marked before its claim ends:
+// markSettleMillis is for how many milliseconds a node is marked before its claim ends:
 // pods that were bound before the mark was seen show up in this time.
-const emptyMarkMillis = 2000
+const markSettleMillis = 2000
 
 // idle has machines go that are empty or too old and need no others to be
 // bought, and takes back marks that nothing accounts for.
@@ -44,10 +44,10 @@ func (d *decision) leave(g plan.Give) plan.Command {
 	switch known := d.options.Marked[g.Node]; {
 	case !begun.Marked(d.world.Place(g.Node)):
 		c.Verdict = plan.Begin
-	case known >= emptyMarkMillis:
+	case known >= markSettleMillis:
 		c.Begun = true
 	default: // marked before we began, or just seen
-		c.Verdict, c.Begun, c.Again = plan.Wait, true, emptyMarkMillis-known
+		c.Verdict, c.Begun, c.Again = plan.Wait, true, markSettleMillis-known
 	}
 	return c
 }

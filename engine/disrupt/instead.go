@@ -78,7 +78,7 @@ func instead(w *world.World, p *world.Place, o pack.Options) (out whatif.Replace
 
 // strandedWhy says that a pod of a machine that goes already would have no place.
 func strandedWhy(p *world.Pod) *reason.Why {
-	return &reason.Why{Code: reason.AfterOthers, Subject: p.String(), Detail: "the pod is to leave its node before, and would have no place then"}
+	return &reason.Why{Code: reason.AfterOthers, Subject: p.String(), Detail: "the pod is being drained from its node already, and would have nowhere to go"}
 }
 
 // outdated reports whether a machine has drifted or is too old: what went there would soon have to move again.

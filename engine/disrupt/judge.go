@@ -82,9 +82,9 @@ func (d *decision) verdict(of begun.Command, s standing, known int64) plan.Comma
 	case s.why != nil && !s.passing && !s.missing:
 		c.Verdict = plan.TakeBack
 	case bare:
-		c.Verdict, c.Why, c.Again = plan.Begin, nil, emptyMarkMillis
-	case known < emptyMarkMillis:
-		c.Why, c.Again = nil, max(emptyMarkMillis-known, 1) // pods that came just before the mark, or what was bought, may not be seen yet
+		c.Verdict, c.Why, c.Again = plan.Begin, nil, markSettleMillis
+	case known < markSettleMillis:
+		c.Why, c.Again = nil, max(markSettleMillis-known, 1) // pods that came just before the mark, or what was bought, may not be seen yet
 	case s.may:
 		c.Verdict = plan.CarryOn
 	case s.missing, len(of.New) == 0 && known >= maxPassingMillis:
@@ -179,7 +179,7 @@ func (d *decision) seat(whole []int, out []standing) {
 	}
 }
 
-// meant reports pods that run where they are to go, as their nodes say: others would take their places otherwise.
+// meant returns the World with running pods planned for where they are to go, as their nodes say: others would take their places otherwise.
 func meant(w *world.World, b begun.Begun) *world.World {
 	e := w.Edit()
 	for _, c := range b.Commands {
@@ -209,7 +209,7 @@ func meant(w *world.World, b begun.Begun) *world.World {
 // whether these are what is left to be looked at.
 func look(w *world.World, c begun.Command, book *hold.Book) (s standing, whole bool) {
 	if c.Broken {
-		return standing{why: &reason.Why{Code: reason.Policy, Detail: "the mark of one of its nodes was removed by hand"}}, false
+		return standing{why: &reason.Why{Code: reason.Policy, Detail: "the taint karpenter.sh/disrupted of one of its nodes was removed by hand"}}, false
 	}
 	for _, p := range c.Back {
 		if c.Reason == plan.Drifted && len(c.New) > 0 && unknown(w, p) {
@@ -230,7 +230,7 @@ func look(w *world.World, c begun.Command, book *hold.Book) (s standing, whole b
 		}
 	}
 	if s.why == nil && len(c.New) == 0 && c.Reason == plan.Drifted && slices.ContainsFunc(c.Back, func(p *world.Place) bool { return begun.Static(w, p) }) {
-		return standing{missing: true, why: &reason.Why{Code: reason.Static, Subject: c.Back[0].Name(), Detail: "what was bought instead is gone, and its pool is to keep its number"}}, false
+		return standing{missing: true, why: &reason.Why{Code: reason.Static, Subject: c.Back[0].Name(), Detail: "its replacement is gone, and its static pool keeps its replicas"}}, false
 	}
 	coming := slices.ContainsFunc(c.New, func(p *world.Place) bool { return !complete(p) })
 	return s, s.why == nil && !coming
@@ -243,7 +243,7 @@ func (s standing) within(w *world.World, c begun.Command) standing {
 		return s
 	}
 	return standing{why: &reason.Why{
-		Code: reason.Starting, Subject: c.New[0].Name(), Detail: fmt.Sprintf("what was bought instead was of no use for %d minutes", begun.Patience/60), Causes: s.causes(),
+		Code: reason.Starting, Subject: c.New[0].Name(), Detail: fmt.Sprintf("its replacement did not become usable within %d minutes", begun.Patience/60), Causes: s.causes(),
 	}}
 }
 
@@ -294,9 +294,9 @@ func unwanted(b *hold.Book, w *world.World, p *world.Place, why string) *reason.
 	case why == plan.Underutilized && (pool.Disruption.MoveAfter == nil || pool.Replicas != nil):
 		return b.Unmoved(p)
 	case why == plan.Drifted && p.Claim.Drifted == "":
-		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it is what its pool asks for again"}
+		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it is no longer drifted"}
 	case why == plan.Expired && !TooOld(w, p):
-		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it may be older now"}
+		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "its expireAfter is longer now"}
 	case why == plan.Expired:
 		return nil // no budget holds it up
 	case b.Room(pool, why).Allowed == 0:

@@ -176,19 +176,19 @@ func TestJudge(t *testing.T) {
 		"Stuck": {"What cannot be evicted needs no place.", []func(*editor){claim(expired, "n1"), pod(func(p *world.Pod) {
 			p.Disruption.Forbidden, p.Requests = true, p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests)
 		}, "a")}, false, "may"},
-		"Young":    {"It may be older now.", []func(*editor){claim(expired, "n1"), claim(func(c *world.Claim) { c.ExpireAfter = 1e6 }, "n1")}, false, "no: n1: policy (it may be older now)"},
+		"Young":    {"It may be older now.", []func(*editor){claim(expired, "n1"), claim(func(c *world.Claim) { c.ExpireAfter = 1e6 }, "n1")}, false, "no: n1: policy (its expireAfter is longer now)"},
 		"Policy":   {"The pool has pods moved no longer.", one(pool(func(p *world.Pool) { p.Disruption.MoveAfter = nil })), false, "no: n1: policy (pool p gives only empty nodes back)"},
 		"Window":   {"A time began in which nothing goes.", one(pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })), false, "no: p: disruption-budget (its budgets let no node go now)"},
-		"Restored": {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1")}, false, "no: n1: policy (it is what its pool asks for again)"},
+		"Restored": {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1")}, false, "no: n1: policy (it is no longer drifted)"},
 		"Drifted":  {"It still is not.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1")}, false, "may"},
 		"Ends":     {"No pod holds up a drain that ends in any case.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1"), ends("n1"), pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")}, false, "may"},
 		"EndsNot":  {"That is for what has drifted.", one(ends("n1"), pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")), false, "no: default/a: no-controller (the pod has no controller that would recreate it)"},
 		"Bought":   {"All fit on what was bought.", bought(), false, "may"},
 		"Coming":   {"It is not complete yet.", bought(starting), false, "waits"},
 		"Awaited":  {"It has a second left.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 600 }, "n3")), false, "waits"},
-		"Late":     {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 10 minutes)"},
+		"Late":     {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (its replacement did not become usable within 10 minutes)"},
 		"Lost":     {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "no: default/a: no-place (the pod has no place elsewhere any more); no: default/b: no-place (the pod has no place elsewhere any more)"},
-		"Broken":   {"The mark of one was removed.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (the mark of one of its nodes was removed by hand)"},
+		"Broken":   {"The mark of one was removed.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (the taint karpenter.sh/disrupted of one of its nodes was removed by hand)"},
 		"Nominated": {"A pod that kube-scheduler has nominated is on its way there.", one(func(e *editor) {
 			e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "w"}, Waiting: true, Created: now - 60, Nominated: "n1"}))
 		}), false, "passing: default/w: promised (waiting pods are on their way there)"},
@@ -197,7 +197,7 @@ func TestJudge(t *testing.T) {
 		"Unknown":   {"What its pool sells is nothing to a node that goes for its price.", bought(pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "may"},
 		"Known":     {"That it has drifted is known.", bought(claim(func(c *world.Claim) { c.Going, c.Drifted = plan.Drifted, "x" }, "n1", "n2"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "may"},
 		"Unread":    {"It may only seem to be what its pool asks for.", bought(claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1", "n2"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "passing: n2: not-ready (what its pool asks for cannot be read now, so it is not known whether it has drifted)"},
-		"Unbought":  {"Nothing was bought for it: it stays, and nothing is lost by that.", one(claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "no: n1: policy (it is what its pool asks for again)"},
+		"Unbought":  {"Nothing was bought for it: it stays, and nothing is lost by that.", one(claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "no: n1: policy (it is no longer drifted)"},
 		"PartlyOnItsWay": {"One pod has room only on a machine that is not complete yet, the other on one that is.", one(claim(func(c *world.Claim) { c.Initialized = false }, "n3"), func(e *editor) {
 			e.DeletePod(world.Key{Namespace: "default", Name: "c"})
 			p := *e.Snapshot(now).Pod(world.Key{Namespace: "default", Name: "a"})
@@ -210,8 +210,8 @@ func TestJudge(t *testing.T) {
 			e.DeletePool(world.PoolID{Kind: world.NodePool, Name: "p"})
 		}), false, "no: n1: policy (its pool is gone, so nothing says when it may be given back)"},
 		"CameLate":   {"It came after ten minutes, and all fit.", bought(claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "may"},
-		"LateBroken": {"What a person did is told, not how long it took.", bought(starting, claim(func(c *world.Claim) { c.Going = "" }, "n2"), claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: policy (the mark of one of its nodes was removed by hand)"},
-		"LateGuard":  {"A budget may allow it again, but not for ever.", bought(guard(0), claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 10 minutes)"},
+		"LateBroken": {"What a person did is told, not how long it took.", bought(starting, claim(func(c *world.Claim) { c.Going = "" }, "n2"), claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: policy (the taint karpenter.sh/disrupted of one of its nodes was removed by hand)"},
+		"LateGuard":  {"A budget may allow it again, but not for ever.", bought(guard(0), claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (its replacement did not become usable within 10 minutes)"},
 		"OnItsWay": {"There is room only on a machine that is not complete yet.", one(claim(func(c *world.Claim) { c.Initialized = false }, "n3"), func(e *editor) {
 			n := *e.Snapshot(now).Place("n2").Node
 			n.Cordoned = true
@@ -370,13 +370,13 @@ func TestOverdue(t *testing.T) {
 		"Used":       {"A pod that waits is on its way to it.", []func(*editor){stray(601, -1), full}, []string{"n3"}, "n3 stays"},
 		"Patient":    {"It has a second left, and is not needed.", []func(*editor){stray(600, -1), full}, nil, "n3 goes"},
 		"JustInTime": {"It came in its last second, and is not needed.", []func(*editor){stray(3000, 600), full}, nil, "n3 goes"},
-		"First":      {"What is not needed goes before anything else does.", []func(*editor){stray(60, -1), claim(drifted, "n1"), full}, nil, "n3 goes; n1 waits: after-others (what was bought for nodes that stay after all is given back first)"},
+		"First":      {"What is not needed goes before anything else does.", []func(*editor){stray(60, -1), claim(drifted, "n1"), full}, nil, "n3 goes; n1 waits: after-others (replacements of nodes that stay after all are terminated first)"},
 		"Inhabited": {"A pod runs on it.", []func(*editor){stray(60, 30), full, func(e *editor) {
 			e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "d"}, Node: "n3"}))
-		}}, nil, "n3 stays; n3 waits: after-others (what was bought for nodes that stay after all is given back first)"},
+		}}, nil, "n3 stays; n3 waits: after-others (replacements of nodes that stay after all are terminated first)"},
 		"Ordinary":    {"A machine that was bought for pods that wait may be late: its room counts.", []func(*editor){stray(3000, -1), claim(func(c *world.Claim) { c.Replaces = nil }, "n3"), claim(drifted, "n2"), whole("a")}, nil, "n2 goes"},
 		"SameNode":    {"Its node waits for it, though it would be bought of another pool now.", []func(*editor){stray(601, -1), claim(drifted, "n1"), full, second}, nil, "n1 stays: " + awaited},
-		"FirstOfTwo":  {"One that waits for that says so for all.", []func(*editor){stray(60, -1), claim(drifted, "n1", "n2"), full}, nil, "n3 goes; n1 waits: after-others (what was bought for nodes that stay after all is given back first)"},
+		"FirstOfTwo":  {"One that waits for that says so for all.", []func(*editor){stray(60, -1), claim(drifted, "n1", "n2"), full}, nil, "n3 goes; n1 waits: after-others (replacements of nodes that stay after all are terminated first)"},
 		"Same":        {"Its node waits for it.", []func(*editor){stray(601, -1), claim(drifted, "n1"), full}, nil, "n1 stays: " + awaited},
 		"Another":     {"The next of the same pool would fare no better.", []func(*editor){stray(601, -1), claim(drifted, "n2"), full}, nil, "n2 stays: " + awaited},
 		"Fits":        {"Its pod has a place that is there: nothing is bought.", []func(*editor){stray(601, -1), claim(drifted, "n2")}, nil, "n2 goes"},
@@ -492,7 +492,7 @@ func TestJudgeWaitsWhileDriftIsUnknown(t *testing.T) {
 		return disrupt.Decide(told(t, town, append(changes, more...)...), judging()).Commands[0]
 	}
 	if c := judge(); c.Verdict != plan.TakeBack {
-		t.Errorf("it is what its pool asks for again, and stands as %+v", c)
+		t.Errorf("it is no longer drifted, and stands as %+v", c)
 	}
 	if c := judge(func(e *editor) { e.DeleteCatalog("t") }); c.Verdict != plan.Wait || c.Why == nil {
 		t.Errorf("nothing is known of what its pool sells, and it stands as %+v", c)

@@ -34,15 +34,15 @@ const (
 // replacer has machines replaced: each by a command of its own, and all of them in one packing, in which no place is given twice.
 type replacer struct {
 	*decision
-	world   *world.World
-	book    *hold.Book
-	of      string // the reason
-	most    int    // of them
-	cluster *whatif.Cluster
-	at      map[string]int // positions in the cluster, by the names of the machines
-	going   []replaced
-	homes   []*world.Place // machines whose pods found no place
-	whys    []*reason.Why
+	world    *world.World
+	book     *hold.Book
+	of       string // the reason
+	most     int    // of them
+	cluster  *whatif.Cluster
+	at       map[string]int // positions in the cluster, by the names of the machines
+	going    []replaced
+	homeless []*world.Place // machines whose pods found no place
+	whys     []*reason.Why
 
 	awaiting int // machines that are kept until what was bought in their place, or for another, has come or gone
 }
@@ -73,7 +73,7 @@ func (r *replacer) replace(machines []*world.Place) bool {
 	if len(r.going) == 0 {
 		r.tryAlone()
 	}
-	for i, p := range r.homes {
+	for i, p := range r.homeless {
 		r.stays(p, r.of, r.whys[i])
 	}
 	for _, x := range r.going {
@@ -96,7 +96,7 @@ func (r *replacer) try(p *world.Place, machines []*world.Place) {
 			to, why = r.cluster.Replace(r.at[p.Name()])
 		}
 		if why != nil {
-			r.homes, r.whys = append(r.homes, p), append(r.whys, why)
+			r.homeless, r.whys = append(r.homeless, p), append(r.whys, why)
 			return
 		}
 	}
@@ -122,13 +122,13 @@ func (r *replacer) settle() {
 
 // tryAlone tries the first of the machines whose pods found no place each by itself, with all that packing can do.
 func (r *replacer) tryAlone() {
-	for i, p := range r.homes[:min(len(r.homes), triedAlone)] {
+	for i, p := range r.homeless[:min(len(r.homeless), triedAlone)] {
 		to, why := instead(r.world, p, r.options.Pack)
 		if why == nil {
 			why = r.awaits(replaced{p, to}.command(r.world, r.of))
 		}
 		if r.whys[i] = why; why == nil {
-			r.homes, r.whys = slices.Delete(r.homes, i, i+1), slices.Delete(r.whys, i, i+1)
+			r.homeless, r.whys = slices.Delete(r.homeless, i, i+1), slices.Delete(r.whys, i, i+1)
 			r.going = append(r.going, replaced{p, to})
 			return
 		}

@@ -115,9 +115,9 @@ func TestJudgeStatic(t *testing.T) {
 			e.must(e.SetNode(n))
 		}}, 10_000, "no: default/a: no-place (the pod has no place elsewhere any more)"},
 		"Just":    {"The mark has only just been seen: what was bought may not be.", nil, 0, "waits"},
-		"Gone":    {"Nothing was bought, or it is gone: the pool keeps its number.", nil, 10_000, "no: n1: static-pool (what was bought instead is gone, and its pool is to keep its number)"},
+		"Gone":    {"Nothing was bought, or it is gone: the pool keeps its number.", nil, 10_000, "no: n1: static-pool (its replacement is gone, and its static pool keeps its replicas)"},
 		"Guarded": {"What passes by itself is waited for.", []func(*editor){guard(0)}, 10_000, "passing: default/a: pod-disruption-budget (PodDisruptionBudget default/g allows no eviction now)"},
-		"Instead": {"It does not go by itself, although its pods have places.", []func(*editor){func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "a"}) }}, 10_000, "no: n1: static-pool (what was bought instead is gone, and its pool is to keep its number)"},
+		"Instead": {"It does not go by itself, although its pods have places.", []func(*editor){func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "a"}) }}, 10_000, "no: n1: static-pool (its replacement is gone, and its static pool keeps its replicas)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := judging()

@@ -4,7 +4,7 @@
 // machine that is only planned. What depends on pods elsewhere, such as
 // topology spread and pod affinity, is in package spread.
 //
-// A rule is a file here and a line in standing or filling, below. What is
+// A rule is a function that objects, and a line in standing or filling, below. What is
 // bought, planned, emptied, explained and checked at the end follows from that.
 package fit
 

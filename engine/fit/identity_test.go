@@ -46,7 +46,7 @@ func TestIdentityTellsWhatRulesRead(t *testing.T) {
 		var p world.Pod
 		enginetest.Fill(reflect.ValueOf(&p).Elem().FieldByIndex(field.Index))
 		if bytes.Equal(zero, fit.AppendIdentity(nil, &p)) {
-			t.Errorf("a rule in %v reads %s of pods, and pods that differ in it are of one class: have the Identity of the rule append it, or leave Identity out", files, name)
+			t.Errorf("a rule in %v reads %s of pods, and pods that differ in it are of one class: have the Identity of the rule append it; if it appends the part that the rule reads, say so in elsewhere, above", files, name)
 		}
 	}
 }

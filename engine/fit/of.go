@@ -17,6 +17,7 @@ func Of(w *world.World, m *world.Place) Place {
 	switch {
 	case m.Node == nil:
 		at.Planned, at.Sealed = true, true
+		at.Caps = capsOf(w.Pool(m.Pool()), nil)
 		room = expect(w, m.Claim, &at)
 	default:
 		at.Cordoned = m.Node.Cordoned

@@ -82,7 +82,7 @@ func losses(k *packing.Packing) []plan.Loss {
 		for _, b := range bins {
 			for _, x := range b.Pods {
 				packing.Lost(k, b, x, func(weight int, loss plan.Loss) {
-					loss.Why = fmt.Sprintf("weight %d: worth less than what honouring it costs", weight)
+					loss.Why = fmt.Sprintf("weight %d: honouring it would cost more than it is worth", weight)
 					out = append(out, loss)
 				})
 			}

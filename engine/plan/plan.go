@@ -46,14 +46,29 @@ type Refusal struct {
 	Why *reason.Why `json:"why,omitempty"`
 }
 
-// gated reports whether the pod waits for its scheduling gates, so that it may not be placed yet.
-func (r Refusal) gated() bool { return r.Why != nil && r.Why.Code == reason.Gated }
+// Gated reports whether the pod waits for its scheduling gates, so that it may not be placed yet.
+func (r Refusal) Gated() bool { return r.Why != nil && r.Why.Code == reason.Gated }
+
+// Unplaced counts the pods that the plan refuses: those that wait for their scheduling gates, and the others.
+// The room of a CapacityBuffer is no pod: its status says how it stands.
+func (p Plan) Unplaced(w *world.World) (gated, refused int) {
+	for _, r := range p.Refused {
+		switch pod := w.Pod(r.Pod); {
+		case pod != nil && pod.Virtual:
+		case r.Gated():
+			gated++
+		default:
+			refused++
+		}
+	}
+	return gated, refused
+}
 
 // Gated is how many of the pods considered wait for their scheduling gates.
 func (p Plan) Gated() int {
 	n := 0
 	for _, r := range p.Refused {
-		if r.gated() {
+		if r.Gated() {
 			n++
 		}
 	}

@@ -143,7 +143,7 @@ func (p Plan) Result(w *world.World) Result {
 		r.ScheduledOnExistingNodes += len(f.Pods)
 	}
 	for _, x := range p.Refused {
-		if x.gated() {
+		if x.Gated() {
 			continue
 		}
 		r.PodErrors = append(r.PodErrors, PodError{Pod: x.Pod.String(), Reason: x.Why.Line(), Why: x.Why})

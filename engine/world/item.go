@@ -97,8 +97,8 @@ type Pod struct {
 	PodTerms     []PodTerm     `json:"podTerms,omitempty"` // pod affinity and anti-affinity, required and preferred
 	Ports        []Port        `json:"ports,omitempty"`
 	Volumes      []Volume      `json:"volumes,omitempty"`
-	Claims       bool          `json:"claims,omitempty"`                // asks for devices by resource claim, which nothing is planned for
-	Devices      []DeviceClaim `digest:"fold" json:"devices,omitempty"` // the same, and it is
+	Claims       bool          `json:"claims,omitempty"`                // asks for devices by resource claim, and these are not planned for
+	Devices      []DeviceClaim `digest:"fold" json:"devices,omitempty"` // what its resource claims ask for, where that is planned for
 	Disruption   PodDisruption `json:"disruption,omitzero"`
 	Problems     []string      `json:"problems,omitempty"` // why the object cannot be planned for as it stands
 }

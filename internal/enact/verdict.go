@@ -8,7 +8,6 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/plan"
-	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/wording"
 )
@@ -31,7 +30,7 @@ func (e *Enactor) Publish(w *world.World, p plan.Plan, made map[string]string) {
 	}
 	for _, r := range p.Refused {
 		pod := w.Pod(r.Pod)
-		if pod == nil || pod.Virtual || Silent(r) {
+		if pod == nil || pod.Virtual || r.Gated() {
 			continue
 		}
 		e.teller().Do(where, func() {
@@ -83,10 +82,4 @@ func poolOf(w *world.World, f plan.Fill) world.PoolID {
 		}
 	}
 	return world.PoolID{}
-}
-
-// Silent reports whether a refusal is what the pod's owner asked for, so that
-// no event is due: its scheduling is held back.
-func Silent(r plan.Refusal) bool {
-	return r.Why != nil && r.Why.Code == reason.Gated
 }

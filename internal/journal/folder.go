@@ -56,7 +56,7 @@ func (f *Folder) Add(e Entry) {
 	select {
 	case f.queue <- e:
 	default:
-		f.failed(fmt.Errorf("decision about %s is left out: %d wait to be written", e.World.Digest(), backlog))
+		f.failed(fmt.Errorf("the queue of the journal is full (%[2]d): the decision about %[1]s is not written", e.World.Digest(), backlog))
 	}
 }
 

@@ -222,7 +222,7 @@ func (l *Lock) release(ctx context.Context, r resourcelock.LeaderElectionRecord)
 	defer l.mu.Unlock()
 	l.fence.shut(fmt.Errorf("%w any more: it ends", ErrNotLeading))
 	if err := l.mark.release(ctx); err != nil {
-		l.log.V(1).Info("the mark of the cluster is not let go, and ends by itself", "error", err.Error())
+		l.log.V(1).Info("could not release the lock of the whole cluster; it expires by itself", "error", err.Error())
 	}
 	return l.Interface.Update(ctx, r)
 }

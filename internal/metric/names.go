@@ -153,7 +153,7 @@ func process() []Metric {
 		{Name: ClusterPrice, Kind: Gauge, Stage: Alpha, Help: "What the nodes cost an hour, as far as prices are known: of price as they are sold, of on_demand if all were bought on demand.", Labels: []string{"of"}},
 		{Name: ClusterNodes, Kind: Gauge, Stage: Alpha, Help: "Nodes by state: ready, not_ready, coming (bought and not there yet), going (being given back).", Labels: []string{"state"}},
 		{Name: PendingPods, Kind: Gauge, Stage: Alpha, Help: "Pods without a node, with those that wait for their scheduling gates."},
-		{Name: PendingLongest, Kind: Gauge, Stage: Alpha, Help: "How long the pod has waited for a node that waits longest; 0 where none does."},
+		{Name: PendingLongest, Kind: Gauge, Stage: Alpha, Help: "Age of the pod that has been pending longest; 0 if none is."},
 		{Name: ShadowNodes, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, nodes of pools: with side=\"cluster\" those there are, with side=\"anew\" those that would be bought for all of their pods if there were none.", Labels: []string{"side"}},
 		{Name: ShadowPrice, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, what these nodes cost an hour.", Labels: []string{"side"}},
 		{Name: ClusterUtilization, Kind: Gauge, Stage: Alpha, Help: "Share of the allocatable amount that pods request, in percent.", Labels: []string{"resource_type"}, PerObject: true, Max: MaxSeries},

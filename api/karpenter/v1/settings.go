@@ -21,7 +21,7 @@ type Settings struct {
 	NodeCharge *int64 // millionths of the currency an hour; nil: it does not say
 }
 
-// SettingsOf reads the settings of a pool. Of what is wrong there is none.
+// SettingsOf reads the settings of a pool. An annotation that cannot be read leaves its field nil.
 func SettingsOf(annotations map[string]string) (s Settings, wrong field.ErrorList) {
 	s.NodeCharge, wrong = nodeCharge(annotations)
 	return s, wrong

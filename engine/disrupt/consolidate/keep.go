@@ -55,7 +55,7 @@ func (s *search) whyKept(i int) *reason.Why {
 	switch {
 	case left == 0 && m.price-m.effort >= s.options.leastSaving():
 		why.Code = reason.AfterOthers
-		why.Detail = fmt.Sprintf("other nodes have room for its %s only as long as those that are held up, or stay after all, need none", amount.Count(pods, "pod"))
+		why.Detail = fmt.Sprintf("its %s would fit on other nodes, but that room is kept for nodes whose disruption is held up or called off", amount.Count(pods, "pod"))
 	case left == 0:
 		why.Code = reason.SavesLittle
 		why.Detail = fmt.Sprintf("other nodes have room for its %s; giving it back saves %s an hour%s, and a move has to save %s: %s for the pods that are evicted, and %s in any case",

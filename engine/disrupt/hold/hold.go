@@ -151,7 +151,7 @@ func (b *Book) Words(p *world.Place, h Hold) (detail, hint string) {
 	case reason.Deleting:
 		return "it is going already", ""
 	case reason.Starting:
-		return "it has not joined and become complete yet", ""
+		return "it is not initialized yet", ""
 	case reason.DoNotDisrupt:
 		if h.Until > 0 {
 			return "it is annotated karpenter.sh/do-not-disrupt until " + clock(h.Until), "take the annotation off"
@@ -178,7 +178,7 @@ func (b *Book) Words(p *world.Place, h Hold) (detail, hint string) {
 		return "its pool waits until no pod has come or gone for " + Span(*pool.Disruption.EmptyAfter), ""
 	case reason.Budget:
 		r := b.Room(pool, plan.Empty)
-		return fmt.Sprintf("its pool's budgets let %d of %s go at once, and %d go already or are not ready", r.Allowed, amount.Count(r.Machines, "node"), r.Going), BudgetHint
+		return fmt.Sprintf("its pool's budgets allow %d of %s to be disrupted at once (already disrupting or not ready: %d)", r.Allowed, amount.Count(r.Machines, "node"), r.Going), BudgetHint
 	case reason.InUse:
 		return Used + OnlyEmpty, ""
 	}

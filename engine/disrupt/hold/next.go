@@ -14,7 +14,7 @@ const (
 	maxWindowChanges = 256
 )
 
-// Next is when Allowed comes to another number within some days, and to which; 0 if it does not.
+// Next is when Allowed changes within some days, and to what; 0 if it does not.
 func Next(budgets []world.Budget, reason string, total int, at int64) (when int64, allowed int) {
 	now := Allowed(budgets, reason, total, at)
 	for _, t := range changes(budgets, at) {

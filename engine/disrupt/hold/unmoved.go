@@ -29,7 +29,7 @@ func (b *Book) Unmoved(p *world.Place) *reason.Why {
 
 // Leaves says of an empty machine that it needs nothing to be moved.
 func Leaves(p *world.Place) *reason.Why {
-	return &reason.Why{Code: reason.Empty, Subject: p.Name(), Detail: "it is empty, and goes by itself once that is allowed"}
+	return &reason.Why{Code: reason.Empty, Subject: p.Name(), Detail: "it is empty, and is removed once consolidateAfter and its pool's budgets allow"}
 }
 
 // Unplannable says of each pod of the machine for which no place can be planned that it keeps the machine.

@@ -215,7 +215,7 @@ func TestWords(t *testing.T) {
 			bare(s)
 			s.node.Ready = false
 			s.pool.Disruption.Budgets = []world.Budget{{Nodes: "1"}}
-		}, "n: disruption-budget (its pool's budgets let 1 of 1 node go at once, and 1 go already or are not ready) → wait, or widen spec.disruption.budgets"},
+		}, "n: disruption-budget (its pool's budgets allow 1 of 1 node to be disrupted at once (already disrupting or not ready: 1)) → wait, or widen spec.disruption.budgets"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			book, n := tell(t, tc.change)
@@ -261,7 +261,7 @@ func TestUnmoved(t *testing.T) {
 		"None":   {"It never had a pool.", func(s *scene) { s.claim.Pool, s.node.Pool = world.PoolID{}, world.PoolID{} }, "n: policy (it was made without a pool, and nodes are given back only as their pools say) → delete its NodeClaim if it is not needed"},
 		"Only":   {"It has pods moved, whenever its empty nodes go.", func(s *scene) { s.pool.Disruption.MoveAfter, s.pool.Disruption.EmptyAfter = &minute, nil }, ""},
 		"Both":   {"It is empty, and in a pool that has pods moved.", func(s *scene) { s.pod.DaemonSet = "log"; s.pool.Disruption.MoveAfter = &minute }, ""},
-		"Alone":  {"It is empty itself.", func(s *scene) { s.pod.DaemonSet = "log" }, "n: empty (it is empty, and goes by itself once that is allowed)"},
+		"Alone":  {"It is empty itself.", func(s *scene) { s.pod.DaemonSet = "log" }, "n: empty (it is empty, and is removed once consolidateAfter and its pool's budgets allow)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			book, n := tell(t, tc.change)

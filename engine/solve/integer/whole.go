@@ -175,7 +175,7 @@ func (x *hostProgram) rounded(b *branch) []float64 {
 	return nil
 }
 
-// enough reports whether a branch costs about as much as is known to do.
+// enough reports whether a branch can hardly cost less than the best solution that is known.
 func (x *hostProgram) enough(b *branch) bool { return b.bound >= x.goal-x.goal/wholeHostClose }
 
 // require adds the demand that items make beside so many hosts; false if these suffice.

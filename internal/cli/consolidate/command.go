@@ -147,7 +147,7 @@ func (o *options) world(cmd *cobra.Command) (w *world.World, in *snapshot.Input,
 	return w, in, notes, err
 }
 
-// follow has what no flag says be as the controller has it, where it answered, and returns by what it buys.
+// follow takes the settings of the controller, where it answered, for all that no flag says, and returns the options by which it buys.
 func (o *options) follow(in *snapshot.Input, to *consolidate.Options, given *pflag.FlagSet) pack.Options {
 	if in.Moving == nil {
 		return pack.Options{}

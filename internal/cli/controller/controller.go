@@ -198,7 +198,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.textOr(&o.logOut, "stdout", "log-output-paths", "LOG_OUTPUT_PATHS", "where the log goes: stdout, stderr or files, between commas")
 	f.textOr(&o.logErr, "stderr", "log-error-output-paths", "LOG_ERROR_OUTPUT_PATHS", "where errors go")
 	f.span(&o.BatchMax, "batch-max-duration", "BATCH_MAX_DURATION", "longest wait for further pods before a decision")
-	f.span(&o.BatchIdle, "batch-idle-duration", "BATCH_IDLE_DURATION", "a decision is made when no pod came for so long")
+	f.span(&o.BatchIdle, "batch-idle-duration", "BATCH_IDLE_DURATION", "decide once no further pod has come for this long")
 	f.textOr(&o.preferences, "Respect", "preference-policy", "PREFERENCE_POLICY", "Respect or Ignore what pods prefer")
 	f.textOr(&o.minValues, "Strict", "min-values-policy", "MIN_VALUES_POLICY", "Strict, or BestEffort to lower minValues")
 	f.number(&o.SpotPremium, "spot-premium", "SPOT_PREMIUM", "percent of its price that spot counts as costing more, because it may be taken back")

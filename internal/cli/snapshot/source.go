@@ -43,7 +43,7 @@ type Source struct {
 	Region     string
 	Kubeconfig string
 	Context    string   // of the kubeconfig; empty: the current one
-	Namespaces []string // that are asked about: of these a caller without the right to list all pods is told the names
+	Namespaces []string // asked about: a caller who may not list all pods sees the names of those in these
 	Controller string   // NAMESPACE/SERVICE or a URL; empty: it is looked for
 	NoDevices  bool     // pods with resource claims are refused; read where there are flags
 

@@ -40,7 +40,7 @@ func borrowed(t *testing.T, changes ...func(*world.Builder) error) *world.World 
 // What a plan says is taken step by step: what is new is begun elsewhere, what is taken back says why, what waits says for what.
 func TestStepsOfCommands(t *testing.T) {
 	a, b := plan.Give{Claim: "a", Node: "n-a"}, plan.Give{Claim: "b", Node: "n-b"}
-	why := &reason.Why{Code: reason.Policy, Subject: "n-a", Detail: "it may be older now"}
+	why := &reason.Why{Code: reason.Policy, Subject: "n-a", Detail: "its expireAfter is longer now"}
 	for name, tc := range map[string]struct {
 		why  string
 		plan plan.Plan

@@ -150,8 +150,8 @@ func TestStayingIsTold(t *testing.T) {
 			}
 		}
 		const want = " and stays: "
-		if len(told) != 2 || !strings.Contains(told[0], want) || !strings.Contains(told[0], "of no use for 10 minutes") {
-			t.Errorf("the node and its claim were told %q", told)
+		if len(told) != 2 || !strings.Contains(told[0], want) || !strings.Contains(told[0], "within 10 minutes") {
+			t.Errorf("the events on the node and its claim are %q", told)
 		}
 	})
 }

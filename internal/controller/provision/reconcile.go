@@ -210,20 +210,10 @@ func (c *Controller) pass(ctx context.Context) (again time.Duration, ok bool) {
 	return min(wait, lookEvery), true
 }
 
-// count counts the pods that a plan refuses: those that are not ours to find a
-// place for, and the others. The room of a CapacityBuffer is no pod: its status says how it stands.
+// count writes how many pods a plan refuses: those that are not ours to find a place for, and the others.
 func (c *Controller) count(w *world.World, p plan.Plan) {
-	ignored, refused := 0, 0
-	for _, r := range p.Refused {
-		switch pod := w.Pod(r.Pod); {
-		case pod != nil && pod.Virtual:
-		case enact.Silent(r):
-			ignored++
-		default:
-			refused++
-		}
-	}
-	c.Metrics.Put(metric.SchedulerIgnoredPods, float64(ignored))
+	gated, refused := p.Unplaced(w)
+	c.Metrics.Put(metric.SchedulerIgnoredPods, float64(gated))
 	c.Metrics.Put(metric.SchedulerUnschedulable, float64(refused), Name)
 }
 

@@ -3,7 +3,6 @@ package provision
 import (
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/wording"
 )
 
@@ -47,7 +46,7 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 	byLine := map[string]*alike{}
 	for _, r := range p.Refused {
 		pod := w.Pod(r.Pod)
-		if next.noPools || pod == nil || pod.Virtual || enact.Silent(r) {
+		if next.noPools || pod == nil || pod.Virtual || r.Gated() {
 			continue
 		}
 		for _, line := range wording.RelaxedAll(pod) {

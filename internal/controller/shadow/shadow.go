@@ -238,7 +238,9 @@ func (c *Controller) make(e *journal.Entry) {
 		start := c.Now()
 		e.Plan = provision.Decide(e.World, e.Options.Provision)
 		c.Metrics.Observe(metric.SchedulingDuration, c.Now.Since(start).Seconds(), "provisioner")
-		c.Metrics.Put(metric.SchedulerUnschedulable, float64(len(e.Plan.Refused)), "provisioner")
+		gated, refused := e.Plan.Unplaced(e.World)
+		c.Metrics.Put(metric.SchedulerIgnoredPods, float64(gated))
+		c.Metrics.Put(metric.SchedulerUnschedulable, float64(refused), "provisioner")
 	} else {
 		e.Plan = disrupt.Decide(e.World, e.Options.Disrupt)
 	}
