@@ -279,7 +279,7 @@ func TestDeleteNode(t *testing.T) {
 	}
 	remove(t, c, node("drained"))
 
-	kubetest.Within(t, 10*time.Second, func() error {
+	kubetest.Within(t, 20*time.Second, func() error {
 		var n corev1.Node
 		var k v1.NodeClaim
 		if err := errors.Join(c.Get(t.Context(), client.ObjectKey{Name: "drained"}, &n), c.Get(t.Context(), client.ObjectKey{Name: "drained"}, &k)); err != nil {
@@ -293,7 +293,7 @@ func TestDeleteNode(t *testing.T) {
 		}
 		return nil
 	})
-	kubetest.Within(t, 10*time.Second, func() error { return s.refused() })
+	kubetest.Within(t, 20*time.Second, func() error { return s.refused() })
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil || !s.has("i-1") {
 		t.Fatalf("the budget was not kept: %v", err)
 	}
@@ -312,7 +312,7 @@ func TestEnds(t *testing.T) {
 	t.Run("Unregistered", func(t *testing.T) {
 		launched(t, c, "young", "i-2", false)
 		remove(t, c, claim("young"))
-		kubetest.Within(t, 10*time.Second, func() error { return gone(t, c, claim("young")) })
+		kubetest.Within(t, 20*time.Second, func() error { return gone(t, c, claim("young")) })
 		if s.has("i-2") {
 			t.Error("the machine of a claim that never registered lives on")
 		}
@@ -336,7 +336,7 @@ func TestEnds(t *testing.T) {
 			Spec:       corev1.PodSpec{NodeName: "late", TerminationGracePeriodSeconds: &hour, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 		})
 		remove(t, c, claim("late"))
-		kubetest.Within(t, 10*time.Second, func() error { return errors.Join(gone(t, c, node("late")), gone(t, c, claim("late"))) })
+		kubetest.Within(t, 20*time.Second, func() error { return errors.Join(gone(t, c, node("late")), gone(t, c, claim("late"))) })
 		if s.has("i-4") {
 			t.Error("the machine of a claim that never registered lives on")
 		}
@@ -344,7 +344,7 @@ func TestEnds(t *testing.T) {
 	t.Run("MachineVanished", func(t *testing.T) {
 		joined(t, c, "crashed", "i-nowhere", false)
 		remove(t, c, claim("crashed"))
-		kubetest.Within(t, 10*time.Second, func() error { return errors.Join(gone(t, c, node("crashed")), gone(t, c, claim("crashed"))) })
+		kubetest.Within(t, 20*time.Second, func() error { return errors.Join(gone(t, c, node("crashed")), gone(t, c, claim("crashed"))) })
 	})
 	t.Run("NoClaim", func(t *testing.T) {
 		joined(t, c, "alone", "i-3", true)
@@ -358,7 +358,7 @@ func TestEnds(t *testing.T) {
 		}
 		remove(t, c, k)
 		remove(t, c, node("alone"))
-		kubetest.Within(t, 10*time.Second, func() error { return gone(t, c, node("alone")) })
+		kubetest.Within(t, 20*time.Second, func() error { return gone(t, c, node("alone")) })
 		if s.has("i-3") {
 			t.Error("the machine of a node without a claim lives on")
 		}
