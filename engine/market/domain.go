@@ -8,7 +8,10 @@ import (
 )
 
 // InDomainSet are all offers of a set of domains. It is not to be changed.
-func (m *Market) InDomainSet(domains int) Set {
+func (m *Market) InDomainSet(domains int) Set { return m.DomainSets()[domains] }
+
+// DomainSets are the offers of each set of domains; one that is no offer's is nil. They are not to be changed.
+func (m *Market) DomainSets() []Set {
 	if m.bySet == nil {
 		for i := range m.Offers {
 			d := m.Offers[i].DomainSet
@@ -21,7 +24,7 @@ func (m *Market) InDomainSet(domains int) Set {
 			m.bySet[d].Add(i)
 		}
 	}
-	return m.bySet[domains]
+	return m.bySet
 }
 
 // DropDomainSet drops the offers of a set of domains.

@@ -76,12 +76,12 @@ func (m *Market) named(zones, kinds []string) Set {
 
 // KeepAlike drops what cannot be on one menu with the offer: a reservation is asked
 // for by itself, limits book no more than what is planned, labels by which offers
-// are cut have one value, and if pods care for their domain all has to be in the same.
-func (m *Market) KeepAlike(hosts Set, offer int, pinned bool) {
+// are cut have one value, and if pods care for their domain all has to be among those in the same; nil: they do not.
+func (m *Market) KeepAlike(hosts Set, offer int, among Set) {
 	planned := &m.Offers[offer]
 	for i := range hosts.All {
 		o := &m.Offers[i]
-		if o.Quota != planned.Quota || pinned && o.DomainSet != planned.DomainSet || !planned.Type.covers(o.Type) || !planned.sameCut(o) {
+		if o.Quota != planned.Quota || among != nil && !among.Has(i) || !planned.Type.covers(o.Type) || !planned.sameCut(o) {
 			hosts.Drop(i)
 		}
 	}

@@ -78,7 +78,7 @@ func (k *Writer) sold(b *packing.Bin, hosts market.Set) int {
 // menuOffers are the offers among which the cloud may choose.
 func (k *Writer) menuOffers(b *packing.Bin) (hosts market.Set, zones, kinds []string) {
 	hosts = k.Hosting(b)
-	k.Market.KeepAlike(hosts, b.Offer, false)
+	k.Market.KeepAlike(hosts, b.Offer, nil)
 	return k.Market.OnOneMenu(hosts, b.Offer)
 }
 

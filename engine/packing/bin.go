@@ -66,18 +66,13 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 		return
 	}
 	b.Allowed.Intersect(c.Offers)
-	if c.Pinned && !b.Pinned {
+	if c.Pinned && (!b.Pinned || k.wantsMenu(b.Offer)) {
 		b.Pinned = true
-		pin(k, b)
+		b.Allowed.Intersect(k.alike(c, b.Offer))
 	}
 	if c.Demands.Open {
 		b.Place.Narrow(c.Pod)
 	}
-}
-
-// pin leaves only offers in the topology domains the bin is in.
-func pin(k *Packing, b *Bin) {
-	b.Allowed.Intersect(k.Market.InDomainSet(k.Market.Offers[b.Offer].DomainSet))
 }
 
 // Leave takes the pod off its bin, and forgets which bins were too full for others.

@@ -85,19 +85,20 @@ type Class struct {
 	Need         []int64 // by dimension
 	Demands      *Demands
 	PodInfo      *terms.PodInfo
-	Special      bool       // its pods take more of a machine than resources
-	Plain        bool       // whether a place takes one depends on labels, taints and room only
-	Pinned       bool       // it matters in which zone its machine is, or another domain beyond the machine
-	Rank         int        // classes of a lower rank are placed first
-	Colocated    bool       // it wants the company of others, or its own, on the very machine
-	Offers       market.Set // offers that stand and have room for one
-	Buyable      market.Set // those of them that may be bought for one
-	NeedsExotic  bool       // some of these are of exotic types
-	Reach        []int      // one of offers for each set of domains
-	Wishes       []wish     // soft demands on machines
-	FullExisting int        // machines there or on their way that are known to be too full for it
-	FullPlanned  int        // the same for planned machines
-	learned      bool       // one of both may be more than none
+	Special      bool               // its pods take more of a machine than resources
+	Plain        bool               // whether a place takes one depends on labels, taints and room only
+	Pinned       bool               // it matters in which zone its machine is, or another domain beyond the machine
+	Rank         int                // classes of a lower rank are placed first
+	Colocated    bool               // it wants the company of others, or its own, on the very machine
+	Offers       market.Set         // offers that stand and have room for one
+	Buyable      market.Set         // those of them that may be bought for one
+	NeedsExotic  bool               // some of these are of exotic types
+	Reach        []int              // one of offers for each set of domains
+	alike        map[int]market.Set // by set of domains, the offers that its machine may be instead
+	Wishes       []wish             // soft demands on machines
+	FullExisting int                // machines there or on their way that are known to be too full for it
+	FullPlanned  int                // the same for planned machines
+	learned      bool               // one of both may be more than none
 }
 
 // Full knows of which machines classes have found that they have no room for another of their pods. What each found is noted on the class.

@@ -119,6 +119,27 @@ func (a Advice) Sought() []string {
 	return out
 }
 
+// AppendCoverOf appends for which groups that concern the class and choose among machines this one would count.
+func (a Advice) AppendCoverOf(b []byte, s *terms.PodInfo, at *fit.Place) []byte {
+	of := func(group int32) {
+		if g := a.ledger.Group(group); g.Kind == terms.TopologySpread {
+			if f := a.ledger.Filter(g.Filter); f.Choosy() {
+				b = label.AppendFlags(b, f.Passes(at))
+			}
+		}
+	}
+	for _, g := range s.Members {
+		of(g)
+	}
+	for _, e := range s.Spread {
+		of(e.Group)
+	}
+	for _, e := range s.Soft {
+		of(e.Group)
+	}
+	return b
+}
+
 // AppendCover appends for which groups that choose among machines this one would count.
 func (a Advice) AppendCover(b []byte, at *fit.Place) []byte {
 	for _, s := range a.ledger.Filters() {
