@@ -71,23 +71,39 @@ type NodeClasses struct {
 
 	trials  cloud.Trials // by class
 	shifted sync.Map     // of classes by name: the zones of the last event
+	foreign sync.Map     // names of classes of which a claim has a hash that another version wrote
 }
 
 // Register adds the reconciler to a manager.
 func (r *NodeClasses) Register(m ctrl.Manager) error {
-	// A class that is being deleted goes on when a claim of it has gone.
-	ofClaim := loop.Mapped(r.Panics, func(_ context.Context, o client.Object) []reconcile.Request {
-		c, ok := o.(*v1.NodeClaim)
-		if !ok || c.DeletionTimestamp == nil || c.Spec.NodeClassRef == nil || c.Spec.NodeClassRef.Kind != kind {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: c.Spec.NodeClassRef.Name}}}
-	})
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&awsv1.EC2NodeClass{}).
-		Watches(&v1.NodeClaim{}, ofClaim).
+		Watches(&v1.NodeClaim{}, loop.Mapped(r.Panics, r.ofClaim)).
 		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, time.Minute)).
 		Complete(r)
+}
+
+// ofClaim maps a claim to its class if that is to be looked at: a class that is being deleted goes on when a claim of it
+// has gone, and a claim whose hash another version wrote may come after its class has been marked.
+func (r *NodeClasses) ofClaim(_ context.Context, o client.Object) []reconcile.Request {
+	c, ok := o.(*v1.NodeClaim)
+	if !ok || c.Spec.NodeClassRef == nil || c.Spec.NodeClassRef.Kind != kind {
+		return nil
+	}
+	foreign := otherVersion(c)
+	if c.DeletionTimestamp == nil && !foreign {
+		return nil
+	}
+	name := c.Spec.NodeClassRef.Name
+	if foreign {
+		r.foreign.Store(name, true)
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
+}
+
+// otherVersion reports whether another version wrote the hash of the claim.
+func otherVersion(c *v1.NodeClaim) bool {
+	return c.Annotations[awsv1.AnnotationHash] != "" && c.Annotations[awsv1.AnnotationHashVersion] != awsv1.HashVersion
 }
 
 const kind = "EC2NodeClass"
@@ -165,29 +181,39 @@ func (r *NodeClasses) tellShift(o *awsv1.EC2NodeClass, zones []string) {
 // mark writes the finalizer and the hash to a class. Claims whose hash another
 // version wrote get the class' hash as it is today, unless they have drifted.
 func (r *NodeClasses) mark(ctx context.Context, o *awsv1.EC2NodeClass, hash string) (*awsv1.EC2NodeClass, error) {
-	if o.Annotations[awsv1.AnnotationHashVersion] != awsv1.HashVersion {
-		claims, err := r.claims(ctx, o)
-		if err != nil {
+	_, foreign := r.foreign.LoadAndDelete(o.Name)
+	if foreign || o.Annotations[awsv1.AnnotationHashVersion] != awsv1.HashVersion {
+		if err := r.rehash(ctx, o, hash); err != nil {
+			r.foreign.Store(o.Name, true)
 			return o, err
-		}
-		for i := range claims {
-			c := &claims[i]
-			if c.Annotations[awsv1.AnnotationHash] == "" || c.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
-				continue
-			}
-			keep := hash
-			if c.Conditions().Is(v1.ConditionDrifted) {
-				keep = c.Annotations[awsv1.AnnotationHash]
-			}
-			if _, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { c.Annotations = hashed(c.Annotations, keep) }); client.IgnoreNotFound(err) != nil {
-				return o, err
-			}
 		}
 	}
 	return loop.Patch(ctx, r.Client, o, func(o *awsv1.EC2NodeClass) {
 		controllerutil.AddFinalizer(o, awsv1.Finalizer)
 		o.Annotations = hashed(o.Annotations, hash)
 	})
+}
+
+// rehash gives claims of another version the class' hash as it is today. A claim that has drifted keeps what it had.
+func (r *NodeClasses) rehash(ctx context.Context, o *awsv1.EC2NodeClass, hash string) error {
+	claims, err := r.claims(ctx, o)
+	if err != nil {
+		return err
+	}
+	for i := range claims {
+		c := &claims[i]
+		if !otherVersion(c) {
+			continue
+		}
+		keep := hash
+		if c.Conditions().Is(v1.ConditionDrifted) {
+			keep = c.Annotations[awsv1.AnnotationHash]
+		}
+		if _, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { c.Annotations = hashed(c.Annotations, keep) }); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func hashed(annotations map[string]string, hash string) map[string]string {

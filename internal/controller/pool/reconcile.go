@@ -57,17 +57,19 @@ type NodePools struct {
 	began   time.Time // when it saw the first claim: one that stands by for another process sees none
 	counted counter
 
-	mu     sync.Mutex
-	health map[types.UID]Health
-	judged map[types.UID]bool // claims this process has seen, and whether their outcome is known
+	mu      sync.Mutex
+	foreign map[string]bool // pools of which a claim has a hash that another version wrote
+	health  map[types.UID]Health
+	judged  map[types.UID]bool // claims this process has seen, and whether their outcome is known
 }
 
 // Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
 func (r *NodePools) Register(m ctrl.Manager) error {
-	r.health, r.judged = map[types.UID]Health{}, map[types.UID]bool{}
+	r.health, r.judged, r.foreign = map[types.UID]Health{}, map[types.UID]bool{}, map[string]bool{}
 	b := ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodePool{}).
 		Watches(&v1.NodeClaim{}, loop.Mapped(r.Cluster.Panics, r.judge)).
+		Watches(&v1.NodeClaim{}, loop.Mapped(r.Cluster.Panics, r.ofAnotherVersion)).
 		WatchesRawSource(r.counted.changes(r.Cluster, world.NodePool)).
 		WithOptions(loop.Options(m, Spec().Name, 10, 100*time.Millisecond, time.Minute))
 	for _, kind := range r.Kinds {
@@ -205,12 +207,44 @@ func (r *NodePools) healthOf(p *v1.NodePool, class Class) Health {
 // hash writes to the pool, and where another version wrote them to its claims,
 // by what one sees later that they would be made otherwise.
 func (r *NodePools) hash(ctx context.Context, p *v1.NodePool) (*v1.NodePool, error) {
-	if p.Annotations[v1.AnnotationPoolHashVersion] != v1.HashVersion {
+	if r.takeForeign(p.Name) || p.Annotations[v1.AnnotationPoolHashVersion] != v1.HashVersion {
 		if err := r.rehash(ctx, p); err != nil {
+			r.setForeign(p.Name)
 			return p, err
 		}
 	}
 	return loop.Patch(ctx, r.Client, p, func(p *v1.NodePool) { p.Annotations = hashed(p.Annotations, p.Hash()) })
+}
+
+// ofAnotherVersion maps a claim whose hash another version wrote to its pool: it may come after that has been marked.
+func (r *NodePools) ofAnotherVersion(_ context.Context, o client.Object) []reconcile.Request {
+	c, ok := o.(*v1.NodeClaim)
+	if !ok || c.Pool() == "" || !otherVersion(c) {
+		return nil
+	}
+	r.setForeign(c.Pool())
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: c.Pool()}}}
+}
+
+func otherVersion(c *v1.NodeClaim) bool {
+	return c.Annotations[v1.AnnotationPoolHash] != "" && c.Annotations[v1.AnnotationPoolHashVersion] != v1.HashVersion
+}
+
+func (r *NodePools) setForeign(pool string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.foreign == nil {
+		r.foreign = map[string]bool{}
+	}
+	r.foreign[pool] = true
+}
+
+func (r *NodePools) takeForeign(pool string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	is := r.foreign[pool]
+	delete(r.foreign, pool)
+	return is
 }
 
 func hashed(annotations map[string]string, hash string) map[string]string {
@@ -231,7 +265,7 @@ func (r *NodePools) rehash(ctx context.Context, p *v1.NodePool) error {
 	}
 	for i := range claims.Items {
 		c := &claims.Items[i]
-		if c.Annotations[v1.AnnotationPoolHashVersion] == v1.HashVersion || c.Annotations[v1.AnnotationPoolHash] == "" {
+		if !otherVersion(c) {
 			continue
 		}
 		hash := p.Hash()

@@ -192,6 +192,18 @@ func TestHashes(t *testing.T) {
 			t.Errorf("%s has a hash of version %q, want %q", name, got, version)
 		}
 	}
+	late := claimOf("late", annotated("1", "v3"))
+	if err := store.Create(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	for _, req := range append(r.ofAnotherVersion(t.Context(), late), r.ofAnotherVersion(t.Context(), claimOf("ours", annotated("2", v1.HashVersion)))...) {
+		if _, err := r.Reconcile(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Get(t.Context(), client.ObjectKeyFromObject(late), late); err != nil || late.Annotations[v1.AnnotationPoolHash] != hash {
+		t.Errorf("a claim that came after its pool had been marked has %v, %v", late.Annotations, err)
+	}
 }
 
 // A pool is looked at again while its class is not ready, is told which class it lacks, and is left alone once it is being deleted.
